@@ -48,6 +48,9 @@ typedef struct ms_partition {
  * a malformed cut, MS_ARR for a dense, freed or lost array and for memory. */
 MS_API ms_partition *ms_partition_get(ms_array *array, const ms_cut *cut, ms_error *err);
 
+/* A number for a partition that is made elsewhere. */
+uint64_t ms_partition_number(void);
+
 /* Gives up a reference (NULL allowed) and nulls the caller's pointer. */
 MS_API void ms_partition_release(ms_partition **partition);
 

@@ -11,6 +11,10 @@
 
 static uint64_t last_id, clock_ticks;
 
+uint64_t ms_partition_number(void) {
+  return ++last_id;
+}
+
 void ms_partition_release(ms_partition **partition) {
   ms_partition *old = *partition;
   *partition = NULL;
@@ -108,7 +112,7 @@ ms_partition *ms_partition_get(ms_array *array, const ms_cut *cut, ms_error *err
   if (found == NULL) {
     found = ms_partition_build(array, cut, err);
     if (found == NULL) return NULL;
-    found->id = ++last_id;
+    found->id = ms_partition_number();
     found->next = array->partitions;
     array->partitions = found;
   }

@@ -197,6 +197,7 @@ static void read_array(lua_State *L, int table, ms_binding *binding, room *at) {
   binding->sparse = field_boolean(L, table, "sparse");
   binding->marks = field_boolean(L, table, "marks");
   binding->scratch = field_boolean(L, table, "scratch");
+  binding->replica = field_boolean(L, table, "replica");
   binding->frozen = field_boolean(L, table, "frozen");
   binding->integer = field_boolean(L, table, "integer");
   lua_getfield(L, table, "dims");

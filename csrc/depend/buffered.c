@@ -87,7 +87,15 @@ static void find_overwritten(ms_walk *walk, const ms_buffered *store) {
 static void find_beside(ms_walk *walk, const ms_access *access) {
   const ms_binding *written = &walk->bindings[access->binding];
   for (uint32_t b = 0; access->write && b < walk->binding_count; b++) {
-    if (walk->bindings[b].buffers == 0 || walk->bindings[b].buffers != written->storage) continue;
+    const ms_binding *beside = &walk->bindings[b];
+    if (beside->buffers == 0 || beside->buffers != written->storage) continue;
+    if (beside->replica) {
+      ms_walk_find(walk, MS_REASON_BUFFERED, !access->possible, access->node,
+                   "write the replica's own copy instead",
+                   "the body writes into an array of which it also uses replicas: it keeps what it "
+                   "was before the loop, and they are merged into it");
+      continue;
+    }
     ms_walk_find(walk, MS_REASON_BUFFERED, !access->possible, access->node,
                  "write all of it through the buffer, or without it",
                  "the body writes into an array whose buffer it also uses, and merging the "

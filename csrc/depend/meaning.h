@@ -84,7 +84,8 @@ typedef struct ms_binding {
   bool scratch;     /* each iteration's own working space: no access to it is a dependence */
   uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
                        block has its own, and what is put there is merged between blocks. */
-  bool marks;       /* a buffer whose elements only say that something was stored there */
+  bool replica; /* the copy of the array in `buffers` that this part of the loop has to itself */
+  bool marks;   /* a buffer whose elements only say that something was stored there */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
   bool draws;          /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
   bool changes;        /* calls of it assign variables or plain tables outside of it */

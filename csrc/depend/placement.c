@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depend/extent.h"
 #include "depend/mapping.h"
 #include "depend/written.h"
 
@@ -91,23 +92,45 @@ static void find_access(const ms_walk *walk, ms_array_plan *plan) {
   }
 }
 
+/* How many written arrays follow a dimension. */
+static uint32_t count_aligned(const ms_walk *walk, const ms_domain *domain, uint32_t dim) {
+  uint32_t aligned = 0;
+  for (uint32_t b = 0; b < walk->binding_count; b++) {
+    ms_array_plan plan = {.binding = b};
+    ms_followed align;
+    if (!first_of_array(walk, b) || walk->bindings[b].buffers != 0) continue;
+    find_access(walk, &plan);
+    aligned += plan.written && find_alignment(walk, domain, b, ALL, dim, &align);
+  }
+  return aligned;
+}
+
 uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms_patterns *patterns,
                           uint32_t first, uint32_t end) {
   uint32_t best = first, most = 0;
   for (uint32_t dim = first; dim < end; dim++) {
-    uint32_t aligned = 0;
-    if (!ms_strategy_may_cut(patterns, dim)) continue;
-    for (uint32_t b = 0; b < walk->binding_count; b++) {
-      ms_array_plan plan = {.binding = b};
-      ms_followed align;
-      if (!first_of_array(walk, b) || walk->bindings[b].buffers != 0) continue;
-      find_access(walk, &plan);
-      aligned += plan.written && find_alignment(walk, domain, b, ALL, dim, &align);
-    }
+    uint32_t aligned = ms_strategy_may_cut(patterns, dim) ? count_aligned(walk, domain, dim) : 0;
     if (aligned > most) {
       most = aligned;
       best = dim;
     }
+  }
+  return best;
+}
+
+uint32_t ms_placement_share(const ms_walk *walk, const ms_domain *domain,
+                            const ms_patterns *patterns) {
+  uint32_t best = domain->dim_count, most = 0;
+  int64_t longest = 0;
+  for (uint32_t dim = 0; dim < domain->dim_count; dim++) {
+    if (!ms_strategy_may_cut(patterns, dim)) continue;
+    uint32_t aligned = count_aligned(walk, domain, dim);
+    int64_t length = ms_domain_extent(domain, dim);
+    bool first = best == domain->dim_count;
+    if (!first && (aligned < most || (aligned == most && length <= longest))) continue;
+    best = dim;
+    most = aligned;
+    longest = length;
   }
   return best;
 }

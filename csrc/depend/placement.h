@@ -17,4 +17,9 @@ uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms
 int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
                       ms_array_plan **arrays, uint32_t *count);
 
+/* The dimension that replicas share out: of those that no distance crosses one that most written
+ * arrays follow, and the longest of these; domain->dim_count: there is none. */
+uint32_t ms_placement_share(const ms_walk *walk, const ms_domain *domain,
+                            const ms_patterns *patterns);
+
 #endif

@@ -57,7 +57,8 @@ void ms_walk_record_view(ms_walk *walk, const ms_abstract_view *view, bool write
   walk->scope_count = scope;
   const ms_binding *binding = &walk->bindings[view->binding];
   if (ms_guard_is_never(walk->guard)) return;
-  if (binding->buffers != 0 && !binding->marks) ms_buffered_note(walk, view, write, node);
+  if (binding->buffers != 0 && !binding->marks && !binding->replica)
+    ms_buffered_note(walk, view, write, node);
 }
 
 void ms_walk_record_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {

@@ -72,12 +72,29 @@ static bool cuts_one(const ms_choice *choice) {
   return choice->dim_count == 1 && choice->sequential == 0 && !choice->has_row;
 }
 
+/* Whether the body uses replicas of an array. */
+static bool has_replicas(const work *now) {
+  for (uint32_t b = 0; b < now->walk.binding_count; b++) {
+    if (now->walk.bindings[b].replica) return true;
+  }
+  return false;
+}
+
+/* A loop over replicas is shared out along a dimension that no distance crosses, or it is not run.
+ */
+static ms_choice share_out(const work *now) {
+  uint32_t dim = ms_placement_share(&now->walk, &now->domain, &now->all);
+  if (dim == now->domain.dim_count) return (ms_choice){.strategy = MS_SERIALLY};
+  return (ms_choice){.strategy = MS_PARTITION, .sure = true, .dim_count = 1, .dim = {dim}};
+}
+
 /* What the distances allow to run. */
 static ms_choice choose(const work *now, ms_terms *terms) {
   *terms = (ms_terms){.ordered = now->walk.space->ordered,
                       .rounds = now->walk.space->rounds,
                       .executable = true,
                       .entries = entries_of(now)};
+  if (has_replicas(now)) return share_out(now);
   ms_choice choice = ms_strategy_choose(&now->conflicts, &now->all, terms);
   uint32_t cuttable = entries_of(now);
   if (cuts_one(&choice))
@@ -107,7 +124,7 @@ static void decide(work *now, ms_verdict *verdict, ms_choice *choice, bool *not_
   *choice = choose(now, &terms);
   terms.executable = false;
   *not_run = false;
-  if (choice->strategy == MS_SERIALLY) {
+  if (choice->strategy == MS_SERIALLY && !has_replicas(now)) {
     *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
     *not_run = choice->strategy != MS_SERIALLY;
   }

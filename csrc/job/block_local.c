@@ -20,8 +20,13 @@ static void fill(const ms_scratch_space *space) {
   }
 }
 
-void ms_block_local_begin(const ms_block_local *memory) {
+void ms_block_local_begin(const ms_block_local *memory, uint32_t block) {
   for (uint32_t s = 0; s < memory->scratch_count; s++) fill(&memory->scratch[s]);
+  for (uint32_t r = 0; r < memory->replica_count; r++) {
+    const ms_replica_space *space = &memory->replicas[r];
+    if (block >= space->count) continue;
+    memcpy(space->elements, space->rows + (size_t)block * (size_t)space->size, (size_t)space->size);
+  }
 }
 
 static void clear(const ms_pending_space *space) {
@@ -38,6 +43,15 @@ static size_t take(const ms_pending_space *space, char *room) {
   return ms_pending_take_touched(space->elements, space->count, space->touched, room);
 }
 
+/* What the replicas of a block hold at its end. */
+static void take_replicas(const ms_block_local *memory, uint32_t block, ms_text *report) {
+  for (uint32_t r = 0; r < memory->replica_count; r++) {
+    const ms_replica_space *space = &memory->replicas[r];
+    ms_report_add(report, block, MS_REPORT_PENDING + space->number, space->elements,
+                  (size_t)space->size);
+  }
+}
+
 void ms_block_local_take(const ms_block_local *memory, uint32_t block, ms_text *report) {
   for (uint32_t b = 0; b < memory->pending_count; b++) {
     const ms_pending_space *space = &memory->pending[b];
@@ -49,6 +63,7 @@ void ms_block_local_take(const ms_block_local *memory, uint32_t block, ms_text *
     size_t size = take(space, room);
     if (size > 0) ms_report_close(report, block, MS_REPORT_PENDING + b, size);
   }
+  take_replicas(memory, block, report);
 }
 
 void ms_block_local_discard(const ms_block_local *memory) {

@@ -95,7 +95,7 @@ static void test_records(unsigned seed) {
   static const char result[] = "result";
   for (uint32_t b = 0; b < BLOCKS; b++) {
     uint32_t block = b * 7 % BLOCKS;
-    ms_block_local_begin(&memory);
+    ms_block_local_begin(&memory, 0);
     run_block(seed, block, NULL, NULL);
     ms_report_add(&report, block, MS_REPORT_RESULT, result, sizeof result);
     ms_block_local_take(&memory, block, &report);
@@ -147,7 +147,7 @@ static void test_scratch(void) {
   const ms_block_local memory = {.scratch = spaces, .scratch_count = 2};
   for (int round = 0; round < 3; round++) {
     for (int k = 0; k < WORKING; k++) working[k] = (float)k, wide[k] = k;
-    ms_block_local_begin(&memory);
+    ms_block_local_begin(&memory, 0);
     for (int k = 0; k < WORKING; k++) CHECK(working[k] == low);
     for (int k = 0; k < WORKING - 1; k++) CHECK(wide[k] == high);
     CHECK(wide[WORKING - 1] == WORKING - 1); /* behind the space */
@@ -158,6 +158,32 @@ static void test_scratch(void) {
   CHECK(report.length == 0);
 }
 
+/* A block's replica is its own, and what it holds at the end is reported. */
+static void test_replicas(void) {
+  double all[3][4], copy[4];
+  for (int k = 0; k < 12; k++) all[k / 4][k % 4] = k;
+  const ms_replica_space space = {
+      .elements = copy, .rows = (const char *)all, .size = sizeof all[0], .count = 3, .number = 2};
+  const ms_block_local memory = {.replicas = &space, .replica_count = 1};
+  ms_text report = {0};
+  for (uint32_t block = 0; block < 3; block++) {
+    ms_block_local_begin(&memory, block);
+    CHECK(memcmp(copy, all[block], sizeof copy) == 0);
+    copy[block] = -1;
+    ms_block_local_take(&memory, block, &report);
+  }
+  size_t at = 0;
+  ms_record record;
+  for (uint32_t block = 0; block < 3; block++) {
+    CHECK(ms_report_next(report.bytes, report.length, &at, &record) == 1);
+    CHECK(record.block == block && record.kind == MS_REPORT_PENDING + 2);
+    memcpy(copy, record.bytes, sizeof copy);
+    for (uint32_t k = 0; k < 4; k++) CHECK(copy[k] == (k == block ? -1 : all[block][k]));
+  }
+  CHECK(at == report.length);
+  ms_text_free(&report);
+}
+
 int main(void) {
   const char *given = getenv("MEISSA_TEST_SEED");
   unsigned seed = given != NULL ? (unsigned)atol(given) : (unsigned)time(NULL);
@@ -165,5 +191,6 @@ int main(void) {
   for (unsigned round = 0; round < 50; round++) test_records(seed + 1000 * round);
   test_nothing_stays(seed);
   test_scratch();
+  test_replicas();
   return ms_test_end();
 }

@@ -52,7 +52,7 @@ static void run_all(const ms_small_run *run, const ms_plan *plan) {
        block = ms_order_next(&order, &all, block), left += width_of(run)) {
     ms_layout_bounds(&plan->layout, block, bounds);
     left->whole = run->mark;
-    if (run->memory != NULL) ms_block_local_begin(run->memory);
+    if (run->memory != NULL) ms_block_local_begin(run->memory, block);
     ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
     run->entry(bounds, run->slots, left + 1, run->fault);
     ms_trace(MS_TRACE_BLOCKS, "end job=0 block=%u", block);

@@ -72,7 +72,7 @@ MS_API int ms_plan_cut(const ms_plan_terms *terms, ms_cut *cut, ms_error *err);
 
 /* The plan, which the caller releases. MS_OPT as above, and where a block has more iterations than
  * buffers allow; MS_ARR when memory is out. */
-ms_plan *ms_plan_new(const ms_plan_terms *terms, ms_error *err);
+MS_API ms_plan *ms_plan_new(const ms_plan_terms *terms, ms_error *err);
 
 /* The same for a verdict that holds for other ranges, too (ms_verdict_is_steady): one for each
  * dimension. */

@@ -306,7 +306,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
     return finish(worker, err) == 0 ? 0 : -1;
   }
   ms_worker_keep_image(worker, *block);
-  if (job->memory != NULL) ms_block_local_begin(job->memory);
+  if (job->memory != NULL) ms_block_local_begin(job->memory, *block);
   if (job->versions != NULL) ms_versions_begin(job->versions, *block);
   if (job->position == 0) ms_worker_show(worker, MS_STATUS_BEGAN, job->started);
   job->running = true;

@@ -24,6 +24,7 @@ local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local read = require "meissa.read"
 local release = require "meissa.base.release"
+local replicas = require "meissa.sync.replica"
 local scratch = require "meissa.array.scratch"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
@@ -70,6 +71,7 @@ local M = {
   scratch = scratch.scratch,
   buffer = buffer.buffer,
   -- replicas
+  replicate = replicas.replicate,
   topology = topology.topology,
   -- files
   read = read,

@@ -36,6 +36,7 @@ local function describe_array(binding, about)
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
   binding.buffers, binding.delay, binding.marks = about.buffers, about.delay, about.marks
   binding.scratch, binding.frozen = about.scratch, about.frozen
+  binding.replica = about.replica
   return binding
 end
 

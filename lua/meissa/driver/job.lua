@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local buffer = require "string.buffer"
 local worker_count = require "meissa.driver.worker_count"
 local engine = require "meissa.kernel.engine"
+local errors = require "meissa.base.errors"
 local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.failure"
 local grids = require "meissa.plan.grid"
@@ -132,8 +133,9 @@ local function add_stages(request, run, told)
     function() job_operands.renew(told.operands, stages.targets(run)) end or nil
 end
 
--- Runs the blocks of a loop, or of a slice that marks what they need (`told.marks`); the outcome,
--- or nil and the failure.
+-- Runs the blocks of a loop, or of a slice that marks what they need or a round, of which what each
+-- block has put into buffers is wanted by itself (`told.singly`); the outcome, or nil and the
+-- failure.
 local function execute(run, told, bar)
   local request = {
     key = told.key, kernel = told.kernel, operands = told.operands, run = told.run,
@@ -141,10 +143,10 @@ local function execute(run, told, bar)
     workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.learned),
     loads = worker_count.loads(run.grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
-    flat = told.flat, buffers = #told.buffers, apart = told.marks, first = run.first,
+    flat = told.flat, buffers = #told.buffers, apart = told.singly, first = run.first,
     last = run.last,
   }
-  if not told.marks and #run.plan.buffers > 0 then add_stages(request, run, told) end
+  if not told.singly and #run.plan.buffers > 0 then add_stages(request, run, told) end
   local outer = executing -- a rule of merging may run loops of its own
   executing = run
   local outcome, failure = run.session:run(request)
@@ -155,7 +157,7 @@ end
 -- Runs a slice that marks what the blocks of a loop need: what they have marked, by the id of the
 -- array of marks and by block, and the bytes sent; nil when its body failed.
 local function execute_marks(run, told)
-  told.marks = true
+  told.singly = true
   engine.running(run.native)
   local outcome, failure = execute(run, told)
   local notices = (outcome or failure).notices
@@ -217,7 +219,47 @@ function M.run(run)
     {results = results, bytes = told.bytes, known = told.known}
 end
 
+--- Runs a round of a loop over replicas, whose grid the run has.
+-- @return {results = what its blocks left, in plan order; held = by number of a replicated array
+-- and by block, what the replica holds; buffers = the ids of the arrays that stand for copies, by
+-- that number; bytes and known as kernel.combine takes them; outcome =}
+-- Errors: as M.run.
+function M.run_round(run)
+  run.by_value = worker_count.by_value(run.session)
+  local told = pack(run, nil)
+  told.singly = true
+  engine.running(run.native)
+  local results, outcome = run_loop(run, told)
+  engine.ran(run.native, worker_count.busy(outcome.workers))
+  M.mark_written(run)
+  return {results = results, held = outcome.pending, buffers = told.buffers, bytes = told.bytes,
+          known = told.known, outcome = outcome, large = told.large}
+end
+
 -- -------------------------------------------------------------------------------- in process
+
+--- The same in this process, block by block. What a round that fails has written stays.
+function M.run_round_here(run)
+  local kernel_bytes, run_bytes, _, apart, _, known = kernel.pack(
+    run.kernel, run.bindings, run.values, run.native, run.basics)
+  local operands, _, where = job_operands.collect(run, apart)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
+  local run_block = execution.runner(instance, run.grid.layout)
+  local results, held, began = {}, {}, system.clock()
+  for n = 1, #where.buffers do held[n] = {} end
+  engine.running(run.native)
+  for number in grids.serial_order(run.grid) do
+    own:begin(number)
+    local bytes, failure = run_block(number)
+    if not bytes then error(errors.new(failure), 0) end
+    results[#results + 1] = bytes
+    for n, each in pairs(own:take_replicas()) do held[n][number] = each end
+  end
+  M.mark_written(run)
+  engine.ran(run.native, system.clock() - began)
+  return {results = results, held = held, buffers = where.buffers, bytes = kernel_bytes,
+          known = known}
+end
 
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
 -- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
@@ -234,7 +276,7 @@ function M.run_here(run)
   engine.running(run.native)
   local next_block, list = grids.serial_order(run.grid, run.first, run.last), stages.of(run.grid)
   local function run_one(number, parts)
-    if own then own:begin() end
+    if own then own:begin(number) end
     if instance.versions then instance.versions:begin(number) end
     if trace.on.blocks then trace.say("blocks", "begin job=0 block=%d", number) end
     local bytes, failure = run_block(number)

@@ -27,7 +27,9 @@ local ready = require "meissa.driver.ready"
 local records = require "meissa.driver.record"
 local required = require "meissa.capture.required"
 local returned = require "meissa.driver.returned"
+local replicated = require "meissa.driver.replicated"
 local scratches = require "meissa.array.scratch"
+local shares = require "meissa.plan.share"
 local small = require "meissa.driver.small"
 local spaces = require "meissa.plan.space"
 local speculate = require "meissa.driver.speculate"
@@ -70,11 +72,12 @@ local function plan_to_run(record, space, func, level)
   if record.inspected and not (space.serial or space.assume) then -- as the last time
     space.assume = "inspection"
     local run = plan_frame(record, space, func, up)
-    if run.plan.collisions and inspection.prove(run) then return run end
+    local whole = run.plan.collisions and not shares.has(run.bindings)
+    if whole and inspection.prove(run) then return run end
     space.assume = nil
   end
   local run = plan_frame(record, space, func, up)
-  if not run.plan.collisions or space.serial then return run end
+  if not run.plan.collisions or space.serial or shares.has(run.bindings) then return run end
   local proved, found = inspection.prove(run)
   if not proved then
     if proved == false then run.plan = inspect.refuted(run.plan, found) end
@@ -139,6 +142,13 @@ end
 local function run_engine_here(run)
   ready.make(run)
   return run_blocks_here(run)
+end
+
+-- Runs a loop over replicas; the list of {capture=, value=} to assign.
+local function run_replicated(run)
+  local assigned, measured = replicated.run(run)
+  last_plan = plans.measured(run.plan, measured)
+  return assigned
 end
 
 -- Whether a loop of this process goes through the engine; an unordered one also for the asking. The
@@ -208,7 +218,7 @@ function M.parallel(...)
   local plan, values = run.plan, run.values
   last_plan = plans.unmeasured(plan)
   local slots = run.record.slots
-  M.examine(run.record, plan, space, values, run.roots, func)
+  if #plan.replicas == 0 then M.examine(run.record, plan, space, values, run.roots, func) end
   plans.check(plan, space)
   plans.check_contents(plan, space, run.bindings, values)
   if plans.is_empty(plan, space) then
@@ -219,7 +229,9 @@ function M.parallel(...)
   if plans.runs_serially(plan, space) then return run_serially(run) end
   plans.check_scalars(plan, values)
   local assigned
-  if by_engine(plan, space) then
+  if #plan.replicas > 0 then
+    assigned = run_replicated(run)
+  elseif by_engine(plan, space) then
     assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
     local iterator = run_here(run, slots, func, true)
@@ -257,7 +269,9 @@ end
 local function plan_closure(fn, space, to_run)
   local plan = to_run and plan_to_run or plan_frame
   local run = plan(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
-  M.examine(run.record, run.plan, space, run.values, run.roots, fn)
+  if #run.plan.replicas == 0 then
+    M.examine(run.record, run.plan, space, run.values, run.roots, fn)
+  end
   return run
 end
 
@@ -280,13 +294,14 @@ function M.each(...)
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(run), fn)
-  elseif pool.workers() == 0 and not by_engine(plan, space) then
+  elseif #plan.replicas == 0 and pool.workers() == 0 and not by_engine(plan, space) then
     local iterator = run_here(run, slots, fn, false)
     inprocess.enter(iterator, 1)
     run_plainly(iterator, fn)
   else
     local attempt = pool.workers() == 0 and run_engine_here or run_on_workers
-    local assigned = speculate.run(run, attempt, run_blocks_here)
+    local assigned = #plan.replicas > 0 and run_replicated(run) or
+      speculate.run(run, attempt, run_blocks_here)
     for _, each in ipairs(assigned) do
       frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end

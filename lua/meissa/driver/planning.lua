@@ -13,7 +13,9 @@ local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
 local plans = require "meissa.plan"
 local ready = require "meissa.driver.ready"
+local replicated = require "meissa.driver.replicated"
 local serialize = require "meissa.kernel.serialize"
+local shares = require "meissa.plan.share"
 local trace = require "meissa.base.trace"
 
 local M = {}
@@ -38,7 +40,8 @@ end
 function M.plan(record, space, roots, env)
   local basics = captured.basics(space, serialize.travels)
   local found = captured.find(record, space, roots, env)
-  local plan = found.plan
+  local plan, shared = found.plan, shares.has(found.bindings)
+  if shared then shares.open(space, found.bindings) end
   if not plan then
     plan = plans.get(record, space, found.bindings, found.situation)
     -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each
@@ -46,7 +49,7 @@ function M.plan(record, space, roots, env)
     if plan.draws and space.sparse and not space.ordered then
       space.positions = array.repeats(space.array)
     end
-    captured.remember(record, space, plan, found)
+    if not shared then captured.remember(record, space, plan, found) end
   end
   if trace.on.plan then
     trace.say("plan", "loop loop=%s:%d strategy=%s", record.file, record.line, plan.strategy)
@@ -65,6 +68,7 @@ function M.complete(run)
   end
   ready.find_kernel(run)
   engine.judge(plan, run.kernel, space)
+  if #plan.replicas > 0 then replicated.plan(run) end
   ready.cut(run)
   return plan
 end

@@ -17,8 +17,9 @@ local M = {}
 -- Bytes of a loop's kernels, and of a letter of its own text; see remember.lua.
 local KERNEL_BYTES, KERNEL_LETTER = 165000, 300
 
---- Finds the loop's grid, which its plan tells of.
+--- Finds the loop's grid, which its plan tells of; `run.cut()` does, where it is another one.
 function M.cut(run)
+  if run.cut then return run.cut() end
   local plan = run.plan
   local grid = grids.cut(plan, run.space)
   plan.grid = grid.ranges

@@ -2,8 +2,8 @@
 --- Private memory: what blocks have to themselves where they are run (csrc/job/block_local.h).
 --
 -- For each buffer that a loop captures a process that runs blocks has a vector, zero when a block
--- begins; for each scratch array it has memory that is undefined then. Both are kept from one job
--- to the next.
+-- begins; for each scratch array it has memory that is undefined then; for each replica its copy.
+-- All are kept from one job to the next.
 -- @module meissa.kernel.block_local
 
 local buffers = require "meissa.array.buffer"
@@ -45,6 +45,43 @@ local function vector_of(about)
   return known
 end
 
+-- Memory for copies, by the number of the array that stands for one.
+local copies, copy_count = {}, 0
+
+local function copy_of(about)
+  local known = copies[about.id]
+  if known and known.size == about.size then return known.pointer end
+  if copy_count >= MOST_KEPT then copies, copy_count = {}, 0 end
+  local memory = ffi.C.meissa_calloc(about.size + 64, 1)
+  if memory == nil then
+    errors.raise("ARR", "out of memory for a replica of %d bytes", about.size)
+  end
+  memory = ffi.gc(memory, ffi.C.meissa_free)
+  local address = tonumber(ffi.cast("uintptr_t", memory))
+  known = {size = about.size, memory = memory,
+           pointer = ffi.cast("char *", memory) + (-address) % 64}
+  copies[about.id], copy_count = known, copy_count + 1
+  return known.pointer
+end
+
+-- The replicas of a job's blocks, as an array of ms_replica_space, and how many; their copies are
+-- put among `arrays`.
+local function replicas_of(where, operands, arrays)
+  local list, seen = {}, {}
+  for a, about in tables.each(where.replica) do
+    local pointer = copy_of(about)
+    arrays[a] = {id = about.id, pointer = pointer, dims = about.dims, strides = about.strides,
+                 type = about.type, keep = copies[about.id]}
+    if not seen[about.id] then
+      list[#list + 1] = {ffi.cast("void *", pointer),
+                         ffi.cast("const char *", operands[about.operand].pointer), about.size,
+                         about.count, about.number - 1}
+    end
+    seen[about.id] = true
+  end
+  return ffi.new("ms_replica_space[?]", #list + 1, list), #list
+end
+
 local Private = {}
 Private.__index = Private
 
@@ -52,8 +89,8 @@ Private.__index = Private
 -- take them (what a kernel marks there, only these vectors have: see kernel/init.lua); `core`, an
 -- ms_block_local; and `pending`, the vectors in the order of the buffers:
 -- {id =, pointer =, count =, marks =} each.
--- @tab where what collect of meissa.plan.operands tells
-function M.of(where)
+-- @tab where what collect of meissa.plan.operands tells @tab operands of the job
+function M.of(where, operands)
   local arrays = scratches.spaces(where.scratch)
   local spaces, pending, list, told = {}, {}, {}, {}
   for _, space in tables.each(arrays) do spaces[#spaces + 1] = scratches.told(space) end
@@ -66,18 +103,30 @@ function M.of(where)
     list[about.number] = {id = about.id, pointer = vector.pointer, count = about.count,
                           marks = about.marks, keep = vector.memory}
   end
-  if #spaces == 0 and #pending == 0 then return nil end
-  local self = setmetatable({arrays = arrays, pending = list}, Private)
+  local replicas, replica_count = replicas_of(where, operands, arrays)
+  if #spaces == 0 and #pending == 0 and replica_count == 0 then return nil end
+  local self = setmetatable({arrays = arrays, pending = list, replicas = replicas}, Private)
   self.scratch_spaces = ffi.new("ms_scratch_space[?]", #spaces + 1, spaces)
   self.pending_spaces = ffi.new("ms_pending_space[?]", #pending + 1, pending)
   for _, each in ipairs(told) do each.array.pending = self.pending_spaces + (each.number - 1) end
-  self.core = ffi.new("ms_block_local", self.scratch_spaces, self.pending_spaces, #spaces, #pending)
+  self.core = ffi.new("ms_block_local", self.scratch_spaces, self.pending_spaces, replicas, #spaces,
+                      #pending, replica_count)
   return self
 end
 
 --- Before a block that this process runs outside of a job.
-function Private:begin()
-  lib.ms_block_local_begin(self.core)
+function Private:begin(block)
+  lib.ms_block_local_begin(self.core, block)
+end
+
+--- After such a block: what its replicas hold, by the number of a buffer.
+function Private:take_replicas()
+  local held = {}
+  for r = 0, self.core.replica_count - 1 do
+    local space = self.replicas[r]
+    held[space.number + 1] = ffi.string(space.elements, tonumber(space.size))
+  end
+  return held
 end
 
 --- After such a block: adds what it has put into each buffer to the lists in `parts`, by the id of

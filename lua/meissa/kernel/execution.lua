@@ -64,7 +64,7 @@ end
 -- @return the instance, with `versions` if it has any (see versions.lua); the private memory that
 -- it works with, if any (see block_local.lua)
 function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, first)
-  local arrays, own = {}, block_local.of(where)
+  local arrays, own = {}, block_local.of(where, operands)
   for a, number in ipairs(where.arrays) do
     arrays[a] = own and own.arrays[a] or
       as_array(operands, number, where.types[a], where.sparse[a], where.views[a])

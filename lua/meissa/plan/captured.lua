@@ -12,6 +12,7 @@ local buffers = require "meissa.array.buffer"
 local capture = require "meissa.capture"
 local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
+local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
@@ -23,7 +24,7 @@ local M = {}
 
 -- What the analyser is told of an array.
 local function describe_array(value)
-  if not array.is(value) then return buffers.describe(value) end
+  if not array.is(value) then return buffers.describe(value) or replicas.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
           integer = string.find(about.type, "^int") ~= nil, type = about.type,
@@ -37,9 +38,10 @@ local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true
                     builtin = true}
 
 -- The value that a kernel gets for a captured one: a row of an array stands for its view, a buffer
--- for what is pending in it.
+-- for what is pending in it, a replica for its copy.
 local function value_of(binding, value)
-  return binding.kind == "array" and array.to_handle(buffers.pending(value), true) or value
+  return binding.kind == "array" and
+    array.to_handle(replicas.copy(buffers.pending(value)), true) or value
 end
 
 -- What the last execution resolved, if nothing has changed since but numbers and ranges: bindings,

@@ -90,6 +90,17 @@ function M.cut(plan, space)
   return grid
 end
 
+--- The grid of a space whose entries a partition holds that was made elsewhere; not kept.
+-- Errors: OPT.
+function M.of_partition(plan, space, partition)
+  set_terms(plan, space)
+  terms.entries, terms.partition = tonumber(partition.count), partition
+  local core = c_api.call(lib.ms_plan_new, terms)
+  local grid = view(core, partition)
+  lib.ms_plan_release(core) -- the grid keeps it
+  return grid
+end
+
 --- The axis (from 1) whose ranges belong to workers.
 function M.space_axis(grid)
   return grid.sequential + 1

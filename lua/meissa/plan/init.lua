@@ -10,6 +10,7 @@ local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local picture = require "meissa.plan.picture"
 local remember = require "meissa.base.remember"
+local replicas = require "meissa.sync.replica"
 local report = require "meissa.plan.report"
 local show = require "meissa.array.show"
 local situations = require "meissa.plan.situation"
@@ -40,6 +41,7 @@ local function context_of(plan)
     engine = plan.engine, engine_reason = plan.engine_reason,
     ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
     inspected = plan.inspected and inspect.words(plan.inspected),
+    replicated = plan.replicated,
   }
 end
 
@@ -104,13 +106,15 @@ local function index(plan, bindings)
   local by_array = {}
   for _, about in tables.each(plan.arrays) do
     about.written = about.memory ~= "read" and about.memory ~= "none"
-    about.bytes = array.describe(buffers.pending(bindings[about.binding].value)).bytes
+    about.bytes = array.describe(
+      replicas.copy(buffers.pending(bindings[about.binding].value))).bytes
     by_array[bindings[about.binding].array] = about
   end
-  plan.array_of, plan.buffers = {}, {}
+  plan.array_of, plan.buffers, plan.replicas = {}, {}, {}
   for c, binding in ipairs(bindings) do
     if binding.kind == "array" then
-      if binding.buffers and by_array[binding.array].binding == c then
+      if binding.replica then plan.replicas[#plan.replicas + 1] = c end
+      if binding.buffers and not binding.replica and by_array[binding.array].binding == c then
         plan.buffers[#plan.buffers + 1] = c
         plan.max_delay = math.min(plan.max_delay or math.huge, binding.delay or math.huge)
       end
@@ -311,7 +315,7 @@ local function make(record, space, bindings, situation)
   check_methods(record, plan)
   report.drop_impossible_fixes(plan)
   plan.file, plan.line, plan.engine = record.file, record.line, "lua"
-  plan.serial, plan.entries = space.serial, space.array ~= nil
+  plan.serial, plan.entries = space.serial, space.array ~= nil and not space.shared
   plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
   if plan.collisions then
     plan.inspect = inspect.names(record.captures, bindings, plan.collisions)
@@ -341,7 +345,8 @@ function M.get(record, space, bindings, situation)
   return plan
 end
 
-local MEASURED = {"seconds", "launch", "workers", "moved", "shares", "deaths", "redone", "repeated"}
+local MEASURED = {"seconds", "launch", "workers", "moved", "shares", "deaths", "redone", "repeated",
+                  "rounds", "exchanged"}
 
 --- A plan without what its last run took, which failed otherwise: of a loop that has an error
 -- meissa.last() gives the plan alone.

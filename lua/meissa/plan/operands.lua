@@ -9,6 +9,7 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local partitions = require "meissa.plan.partition"
+local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
 local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
@@ -179,7 +180,8 @@ end
 -- See M.collect.
 local function collect(run, apart, served)
   local operands, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
-                                    buffers = {}, scratch = {}, views = {}, labels = {}}
+                                    buffers = {}, scratch = {}, replica = {}, views = {},
+                                    labels = {}}
   local function place(operand)
     if not numbers[operand.id] then
       operands[#operands + 1] = operand
@@ -221,7 +223,12 @@ local function collect(run, apart, served)
         where.frozen = where.frozen or {}
         where.frozen[a] = true
       end
-      if binding.scratch then
+      if binding.replica then
+        local copies = replicas.of(value)
+        where.arrays[a] = false
+        where.replica[a] = replicas.told(copies, place(read_operand(copies.rows, run)))
+        where.replica[a].number = number_of(where.buffers, array.describe(value).id)
+      elseif binding.scratch then
         where.arrays[a], where.scratch[a] = false, scratches.describe(value)
       elseif binding.buffers then
         local shape = array.describe(value)

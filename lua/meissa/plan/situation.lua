@@ -57,7 +57,7 @@ local function describe(record, space, bindings)
       if binding.view then extents[#extents + 1] = views.words(binding.view) end
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
-      if binding.scratch then add "scratch" end
+      if binding.scratch then add(binding.replica and "replica" or "scratch") end
       if binding.frozen then add "frozen" end
       if binding.buffers then
         add "b"

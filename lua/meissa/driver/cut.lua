@@ -1,0 +1,165 @@
+-- SPDX-License-Identifier: MIT
+--- Cuts: what a loop over replicas tells `on_round` between two rounds, and what that may change.
+--
+-- At a cut no block runs, and all exchanges of earlier rounds are done: what is shown is exact. The
+-- answer of cut t governs from round t + 1 + staleness on; it is logged with its reason under
+-- MEISSA_TRACE=plan.
+-- @module meissa.driver.cut
+
+local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local kernel = require "meissa.kernel"
+local nesting = require "meissa.base.nesting"
+local replicas = require "meissa.sync.replica"
+local settings_of = require "meissa.sync.settings"
+local trace = require "meissa.base.trace"
+
+local M = {}
+
+local lib = c_api.lib
+local doubles = ffi.typeof "double[?]"
+
+local ANSWERS = {"stop", "every", "staleness", "filter", "merge", "set", "reason"}
+
+--- The captured values, with reductions at what they begin with.
+function M.identities(run)
+  local values = {unpack(run.values, 1, #run.bindings)}
+  for _, scalar in ipairs(run.plan.scalar_list) do
+    if scalar.role == "reduction" and not scalar.unset and kernel.depends_on_blocks(scalar) then
+      values[scalar.capture] = kernel.identity(scalar, values[scalar.capture])
+    end
+  end
+  return values
+end
+
+local function sums_of(loop)
+  local sums = {}
+  for _, scalar in ipairs(loop.run.plan.scalar_list) do
+    if scalar.role == "reduction" then sums[scalar.name] = loop.sums[scalar.capture] end
+  end
+  return sums
+end
+
+-- The arrays of a group, each with its part of a vector.
+local function arrays_of(group, vector)
+  local list, at = {}, 0
+  for m, member in ipairs(group.members) do
+    local about = array.describe(member.target)
+    list[m] = array.zeros(about.dims, {type = about.type})
+    replicas.assign(list[m], vector + at)
+    at = at + about.count
+  end
+  return unpack(list)
+end
+
+-- The largest 2-norm distance of a replica from the mean, over the mean's norm.
+local function disagreement(state)
+  local vectors, count = state.before, state.exchange.count
+  local list = ffi.new("const double *[?]", #vectors, vectors)
+  local mean, zero, rest = doubles(count), doubles(count), doubles(count)
+  lib.ms_replica_mean(mean, list, #vectors, count)
+  local norm, most = lib.ms_replica_change(rest, mean, zero, count), 0
+  for _, vector in ipairs(vectors) do
+    most = math.max(most, lib.ms_replica_change(rest, vector, mean, count))
+  end
+  if state.exchange:is_alike() then return 0 end
+  return norm > 0 and most / norm or most
+end
+
+local function find_state(loop)
+  for _, state in ipairs(loop.states) do
+    if state.group == loop.lead then return state end
+  end
+end
+
+local function shown(loop, state, t)
+  return {
+    round = t, rounds = t - 1 + loop.shares.rounds, sums = sums_of(loop), bytes = loop.bytes,
+    waited = loop.waited, disagreement = disagreement(state),
+    value = function()
+      local vector = doubles(state.exchange.count)
+      state.exchange:value(state.before, vector)
+      return arrays_of(state.group, vector)
+    end,
+    replica = function(k)
+      local vector = state.before[k]
+      if not vector then
+        errors.raise("OPT", "s.replica(k): k is from 1 to %d, not %s", #state.before, tostring(k))
+      end
+      return arrays_of(state.group, vector)
+    end,
+  }
+end
+
+-- Gives captured numbers of the body other values, from the next round on.
+local function set_numbers(run, set)
+  if type(set) ~= "table" then
+    errors.raise("OPT", "what on_round answers as 'set' is a table of numbers by name, not %s",
+                 tostring(set))
+  end
+  for name, value in pairs(set) do
+    local found
+    for c, capture in ipairs(run.record.captures) do
+      local plain = capture.root == name and #capture.fields == 0
+      if plain and run.bindings[c].kind == "number" and not capture.parameter then found = c end
+    end
+    if not found or type(value) ~= "number" then
+      errors.raise("OPT", "on_round sets '%s' to %s: it sets numbers that the loop's body takes " ..
+                   "from outside, and that are no part of a subscript", tostring(name),
+                   tostring(value))
+    end
+    run.values[found] = value
+  end
+end
+
+local function check_every(every)
+  if type(every) ~= "number" or every ~= every or every <= 0 then
+    errors.raise("OPT", "on_round answers every = %s; it is a number", tostring(every))
+  end
+end
+
+-- Puts an answer into force.
+local function obey(loop, state, t, answer)
+  if type(answer) ~= "table" then
+    errors.raise("OPT", "on_round answers nothing or a table such as {stop = true}, not %s",
+                 tostring(answer))
+  end
+  errors.check_options("the answer of on_round", answer, ANSWERS)
+  if answer.every then check_every(answer.every) end
+  if answer.set then set_numbers(loop.run, answer.set) end
+  if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
+    local now = {}
+    for name, value in pairs(state.exchange.settings) do now[name] = value end
+    if answer.merge ~= nil then now.merge = settings_of.merge(answer.merge, now.replicas) end
+    if answer.staleness ~= nil then now.staleness = settings_of.staleness(answer.staleness) end
+    settings_of.set_filter(now, answer.filter ~= nil and answer.filter or now.asked_filter)
+    settings_of.check(now)
+    state.exchange:change(now)
+  end
+  if trace.on.plan then
+    trace.say("plan", "cut round=%d%s%s%s", t, answer.stop and " stop" or "",
+              answer.every and " every=" .. answer.every or "",
+              answer.reason and " reason=" .. tostring(answer.reason) or "")
+  end
+end
+
+--- Asks on_round, if it is to be asked after round t, and puts its answer into force.
+-- @return the answer, a table, or nil
+-- Errors: OPT, and what on_round raises.
+function M.ask(loop, t, last)
+  local lead = loop.lead
+  if not lead.on_round or (t % lead.cut ~= 0 and not last) then return nil end
+  local state, outer = find_state(loop), nesting.in_body
+  nesting.in_body = true
+  local ok, answer = pcall(lead.on_round, shown(loop, state, t))
+  nesting.in_body = outer
+  if not ok then error(answer, 0) end
+  loop.sums, loop.bytes, loop.waited = nil, 0, 0
+  if answer == nil or answer == false then return nil end
+  obey(loop, state, t, answer)
+  return answer
+end
+
+return M

@@ -1,0 +1,185 @@
+-- SPDX-License-Identifier: MIT
+--- Shares: how a loop over replicas is shared out to them and cut into rounds.
+--
+-- csrc/plan/shares.h says what they are. Each round is a grid of its own, block k - 1 of which is
+-- what replica k does in it. A function of the plan, the space and the replicas' options alone.
+-- @module meissa.plan.share
+
+local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local grids = require "meissa.plan.grid"
+local replicas = require "meissa.sync.replica"
+local settings_of = require "meissa.sync.settings"
+
+local M = {}
+
+local lib = c_api.lib
+
+--- The groups of replicas that a loop uses, in the order of its captures: a list of {group =,
+-- exchanges = whether}.
+-- Errors: OPT where they do not go together.
+function M.groups(run)
+  local list, seen, lead = {}, {}, nil
+  for _, c in ipairs(run.plan.replicas) do
+    local group = replicas.of(run.values[c]).group
+    if not seen[group] then list[#list + 1] = group end
+    seen[group] = true
+  end
+  for _, group in ipairs(list) do
+    if group.replicas ~= list[1].replicas then
+      errors.raise("OPT", "a loop has one number of replicas, not %d and %d", list[1].replicas,
+                   group.replicas)
+    end
+    local second = group.exchange and lead
+    if second and (lead.every ~= group.every or lead.shuffle ~= group.shuffle) then
+      errors.raise("OPT", "a loop's replicas are exchanged at one time, in one order of " ..
+                   "iterations: options 'every' and 'shuffle' differ")
+    end
+    if second and lead.on_round and group.on_round then
+      errors.raise("OPT", "one of a loop's groups of replicas has an 'on_round'")
+    end
+    lead = lead or group.exchange and group or nil
+  end
+  return list, lead
+end
+
+local NOT_WITH = {serial = "runs as written", collapse = "takes inner loops in",
+                  grid = "has a grid of its own"}
+
+-- Raises OPT for options that a loop over replicas cannot have.
+local function check_space(space)
+  for name, does in pairs(NOT_WITH) do
+    local value = space.options[name]
+    if value and value ~= 1 then
+      errors.raise("OPT", "a loop over replicas is cut by their shares: leave out option '%s', " ..
+                   "by which a loop %s", name, does)
+    end
+  end
+  if space.array and not space.sparse then
+    errors.raise("OPT", "a loop over replicas runs over ranges or the entries of a sparse " ..
+                 "array: for i in parallel(A:size(1)) do ... A[i] ...")
+  end
+end
+
+-- Stands for the array that the entries of a space of ranges are of.
+local stubs = {}
+
+local function stub_of(dims)
+  if not stubs[dims] then
+    local ones, keys = {}, {}
+    for d = 1, dims do ones[d], keys[string.sub("ijklmnop", d, d)] = 1, {} end
+    stubs[dims] = array.sparse(ones, keys, {type = "int32"})
+  end
+  return stubs[dims]
+end
+
+--- Whether a loop uses replicas.
+function M.has(bindings)
+  for _, binding in ipairs(bindings) do
+    if binding.replica then return true end
+  end
+  return false
+end
+
+--- Makes a space one of entries, which are what its iterations are: they come in any order.
+-- Errors: OPT.
+function M.open(space, bindings)
+  if space.row_major ~= nil then return end -- it is open
+  if space.rounds then
+    errors.raise("OPT", "a loop over rounds (meissa.iterate) takes no replicas: they have " ..
+                 "rounds of their own")
+  end
+  check_space(space)
+  for _, binding in ipairs(bindings) do
+    if binding.buffers and not binding.replica then
+      errors.raise("OPT", "a loop over replicas takes no buffer beside them: a replica has its " ..
+                   "own copy to add to")
+    end
+  end
+  space.row_major = space.ordered and space.sparse or false
+  space.ordered = false
+  if space.sparse then return end
+  space.shared, space.sparse = true, true
+  space.array, space.source = stub_of(#space.ranges), 0
+end
+
+--- Shares a loop out.
+-- @tab run the loop's run @tab lead the group whose options count
+-- @param[opt] done int64_t pointer: how many iterations of its share each replica has done
+-- @return ms_shares
+-- Errors: OPT ARR.
+function M.out(run, lead, every, done)
+  local space, terms = run.space, ffi.new "ms_shares_terms"
+  terms.array = not space.shared and ffi.cast("ms_array *", array.core(space.array)) or nil
+  terms.dim_count, terms.verdict = #space.ranges, run.plan.address
+  terms.replicas, terms.every, terms.done = lead.replicas, every or math.huge, done
+  terms.shuffled, terms.seed = lead.shuffle and 1 or 0, lead.shuffle or 0
+  terms.pass, terms.ordered = lead.passed or 0, space.row_major and 1 or 0
+  for d, range in ipairs(space.ranges) do
+    terms.range[d - 1].lo, terms.range[d - 1].hi = range[1], range[2]
+    terms.range[d - 1].step = range[3]
+  end
+  return ffi.gc(c_api.call(lib.ms_shares_new, terms), lib.ms_shares_free)
+end
+
+-- What the loop calls the replicas of a group.
+local function names_of(run, group)
+  local list, seen = {}, {}
+  for _, c in ipairs(run.plan.replicas) do
+    local member, capture = replicas.of(run.values[c]), run.record.captures[c]
+    if member.group == group and not seen[member] and capture then
+      list[#list + 1] = table.concat({capture.root, unpack(capture.fields)}, ".")
+    end
+    seen[member] = true
+  end
+  return table.concat(list, ", ")
+end
+
+local function filter_words(settings)
+  local filter, words = settings.filter, {}
+  if filter.kind == "sketch" then
+    return string.format(", as sketches of %d x %d", filter.depth, filter.width)
+  end
+  if filter.kind ~= "none" then
+    words[1] = string.format("changes from %g on, %s", filter.eps, filter.kind)
+  end
+  if settings.quota < math.huge then words[#words + 1] = settings.quota .. " bytes a message" end
+  if settings.bound < math.huge then
+    words[#words + 1] = string.format("changes beyond %g at once", settings.bound)
+  end
+  return #words > 0 and ", sent: " .. table.concat(words, ", ") or ""
+end
+
+--- The report's lines about the replicas of a loop, and what is guaranteed of it.
+function M.words(run, groups, shares)
+  local lines, guarantee = {}, nil
+  for k, group in ipairs(groups) do
+    local who = string.format("  %s  %d replica%s", names_of(run, group), group.replicas,
+                              group.replicas == 1 and "" or "s")
+    if not group.exchange then
+      lines[k] = who .. ", private"
+    else
+      local settings = group.settings
+      local name, why = settings_of.guarantee(settings)
+      lines[k] = string.format("%s, topology %s, merge %s, %d exchange%s%s: %s, %s", who,
+                               settings.topology.name, settings.merge.kind, shares.rounds,
+                               shares.rounds == 1 and "" or "s", filter_words(settings), name, why)
+      guarantee = guarantee or name
+    end
+  end
+  return lines, guarantee
+end
+
+local function release(pointer)
+  lib.ms_partition_release(ffi.new("ms_partition *[1]", pointer))
+end
+
+--- The grid of round t, from 1.
+function M.round(run, shares, t)
+  local partition = ffi.gc(c_api.call(lib.ms_shares_round, shares, t - 1), release)
+  return grids.of_partition(run.plan, run.space, partition)
+end
+
+return M

@@ -1,0 +1,349 @@
+-- SPDX-License-Identifier: MIT
+--- Exchanges: what replicas' values become at the end of a round.
+--
+-- All post before any merges: values are read as they are at the round's end, and merged into
+-- others. Vectors are doubles; sums go by sender. Filters belong to edges and have their state from
+-- one round to the next; csrc/sync has them, merges, sketches. Nothing here waits, knows time or
+-- workers: the same rounds give the same bits.
+-- @module meissa.sync.exchange
+
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local topologies = require "meissa.sync.topology"
+
+local M = {}
+
+local lib = c_api.lib
+local vectors_type = ffi.typeof "const double *[?]"
+local doubles = ffi.typeof "double[?]"
+
+local Exchange = {}
+Exchange.__index = Exchange
+
+--- A new exchange of vectors of `count` elements.
+-- @tab settings see meissa.sync.settings @number count
+-- @param start what all replicas begin with: a list of vectors (double *)
+-- @bool check whether filters keep ledgers
+function M.new(settings, count, start, check)
+  local self = setmetatable({settings = settings, count = count, edges = {}, check = check,
+                             ledgers = 0}, Exchange)
+  local n = settings.replicas
+  self.delta = {}
+  if settings.merge.payload == "delta" then
+    for k = 1, n do self.delta[k] = doubles(count) end
+    self.total = doubles(count)
+    self.begin = doubles(count)
+    ffi.copy(self.begin, start[1], 8 * count)
+  end
+  if settings.push_sum then
+    self.share, self.sums = {}, {}
+    for k = 1, n do
+      self.share[k], self.sums[k] = 1, doubles(count)
+      ffi.copy(self.sums[k], start[k], 8 * count)
+    end
+  end
+  self.start = start
+  return self
+end
+
+-- ------------------------------------------------------------------------------------- messages
+
+-- What an edge's receiver has of its sender by a sketch.
+local function sketched(self, start)
+  local filter, count = self.settings.filter, self.count
+  local sketch = c_api.call(lib.ms_sketch_new, filter.width, filter.depth, filter.seed)
+  local edge = {sketch = ffi.gc(sketch, lib.ms_sketch_free), known = doubles(count),
+                pending = doubles(count), estimate = doubles(count)}
+  if self.settings.merge.payload == "state" then ffi.copy(edge.known, start, 8 * count) end
+  return edge
+end
+
+local function send_sketch(self, edge, value, delta)
+  local count, known, pending, estimate = self.count, edge.known, edge.pending, edge.estimate
+  for i = 0, count - 1 do
+    pending[i] = delta and pending[i] + delta[i] or value[i] - known[i]
+  end
+  lib.ms_sketch_clear(edge.sketch)
+  lib.ms_sketch_add(edge.sketch, pending, count)
+  lib.ms_sketch_estimate(edge.sketch, estimate, count)
+  for i = 0, count - 1 do
+    pending[i] = pending[i] - estimate[i]
+    known[i] = delta and estimate[i] or known[i] + estimate[i]
+  end
+  self.bytes = self.bytes + 16 + lib.ms_sketch_bytes(edge.sketch)
+  return known
+end
+
+-- An edge with its filter, made when it first carries something.
+local function edge_of(self, from, to)
+  local key = from * (self.settings.replicas + 1) + to
+  local edge = self.edges[key]
+  if edge then return edge end
+  local settings, start = self.settings, self.start[from]
+  if settings.rule then
+    local filter = c_api.call(lib.ms_filter_new, settings.rule, self.count, start,
+                              self.check or false)
+    edge = {filter = ffi.gc(filter, lib.ms_filter_free), from = from, to = to}
+  else
+    edge = sketched(self, start)
+  end
+  self.edges[key] = edge
+  return edge
+end
+
+-- What `to` has of `from` after its message: its values, or its changes.
+local function send(self, from, to, value, delta)
+  local count = self.count
+  if not self.settings.filters then
+    self.bytes = self.bytes + lib.ms_filter_bytes(count, count)
+    return delta or value
+  end
+  local edge = edge_of(self, from, to)
+  if edge.sketch then return send_sketch(self, edge, value, delta) end
+  local sent = tonumber(lib.ms_filter_send(edge.filter, value, delta))
+  self.bytes = self.bytes + lib.ms_filter_bytes(sent, count)
+  return lib.ms_filter_received(edge.filter)
+end
+
+-- ------------------------------------------------------------------------------------- merges
+
+-- The vectors that a receiver has, its own among them, by sender; its own place.
+local function heard(self, to, t, after)
+  local senders, weights = topologies.senders(self.settings.topology, to, t)
+  local list, from, own = {}, {}, nil
+  for k, sender in ipairs(senders) do
+    if not own and sender > to then
+      own = #list + 1
+      list[own] = false
+    end
+    list[#list + 1] = send(self, sender, to, after[sender], self.delta[sender])
+    from[#list] = weights[k]
+  end
+  own = own or #list + 1
+  list[own] = self.delta[to] or after[to]
+  return list, own, from
+end
+
+local function pointers(list)
+  return vectors_type(#list, list), #list
+end
+
+-- What is received, without one's own.
+local function others(list, own)
+  local rest = {}
+  for k, each in ipairs(list) do
+    if k ~= own then rest[#rest + 1] = each end
+  end
+  return rest
+end
+
+local merges = {}
+
+function merges.mean(self, to, list, own, weights, _, out)
+  if topologies.is_uniform(self.settings.topology) then
+    local all, number = pointers(list)
+    lib.ms_replica_mean(out, all, number, self.count)
+    return
+  end
+  local mixed, rest = {}, 1
+  for k in ipairs(list) do
+    mixed[k] = weights[k] or 0
+    rest = rest - mixed[k]
+  end
+  local core = self.settings.topology.core
+  mixed[own] = core.period == 1 and core.own[to - 1] or rest
+  local all, number = pointers(list)
+  lib.ms_replica_mix(out, all, doubles(number, mixed), number, self.count)
+end
+
+function merges.add(self, _, list, _, _, before, out)
+  local all, number = pointers(list)
+  lib.ms_replica_add(out, before, self.settings.merge.factor, all, number, self.count)
+end
+
+function merges.weighted(self, _, list, own, _, _, out)
+  local merge, received = self.settings.merge, others(list, own)
+  ffi.copy(out, list[own], 8 * self.count)
+  if #received == 0 then return end
+  local all, number = pointers(received)
+  lib.ms_replica_weighted(out, merge.form, merge.lambda, all, doubles(number, 0), number,
+                          self.count)
+end
+
+function merges.take(self, _, list, own, _, _, out)
+  ffi.copy(out, others(list, own)[1] or list[own], 8 * self.count)
+end
+
+merges["function"] = function(self, _, list, own, weights, _, out)
+  local rule = self.settings.merge.rule
+  ffi.copy(out, list[own], 8 * self.count)
+  for k, each in ipairs(list) do
+    for i = 0, k ~= own and self.count - 1 or -1 do
+      local value = rule(out[i], each[i], weights[k])
+      if type(value) ~= "number" then
+        errors.raise("BDY", "the function of option 'merge' gave %s, not a number", tostring(value))
+      end
+      out[i] = value
+    end
+  end
+end
+
+-- ------------------------------------------------------------------------------------- a round
+
+-- All hear all, unfiltered: computed once.
+local function merge_alike(self, before, after, out)
+  local kind, n = self.settings.merge.kind, self.settings.replicas
+  local all, number = pointers(kind == "add" and self.delta or after)
+  if kind == "add" then
+    lib.ms_replica_add(out[1], before[1], self.settings.merge.factor, all, number, self.count)
+  else
+    lib.ms_replica_mean(out[1], all, number, self.count)
+  end
+  for k = 2, n do ffi.copy(out[k], out[1], 8 * self.count) end
+  local dense = lib.ms_filter_bytes(self.count, self.count)
+  local name = self.settings.topology.name
+  if name == "tree-allreduce" then
+    self.bytes = self.bytes + 2 * (n - 1) * dense
+  elseif name == "ring-allreduce" then
+    self.bytes = self.bytes + 2 * (n - 1) * (16 * n + 8 * self.count)
+  else
+    self.bytes = self.bytes + n * (n - 1) * dense
+  end
+end
+
+-- Ratio consensus: each keeps and gives away equal parts of its sum and of its weight (Kempe,
+-- Dobra, Gehrke, "Gossip-based computation of aggregate information", 2003).
+local function push_sum(self, t, before, after, out)
+  local n, count, topology = self.settings.replicas, self.count, self.settings.topology
+  local receivers, hears = {}, {}
+  for k = 1, n do receivers[k] = 1 end
+  for k = 1, n do
+    hears[k] = topologies.senders(topology, k, t)
+    for _, sender in ipairs(hears[k]) do receivers[sender] = receivers[sender] + 1 end
+  end
+  for k = 1, n do
+    for i = 0, count - 1 do self.sums[k][i] = self.sums[k][i] + (after[k][i] - before[k][i]) end
+  end
+  local sums, share = {}, {}
+  for k = 1, n do
+    local list, weights = {unpack(hears[k])}, {}
+    list[#list + 1] = k
+    table.sort(list)
+    share[k], sums[k] = 0, doubles(count)
+    for s, sender in ipairs(list) do
+      list[s], weights[s] = self.sums[sender], 1 / receivers[sender]
+      share[k] = share[k] + weights[s] * self.share[sender]
+    end
+    local all, number = pointers(list)
+    lib.ms_replica_mix(sums[k], all, doubles(number, weights), number, count)
+    for i = 0, count - 1 do out[k][i] = sums[k][i] / share[k] end
+    self.bytes = self.bytes + (number - 1) * (lib.ms_filter_bytes(count, count) + 8)
+  end
+  self.sums, self.share = sums, share
+end
+
+-- What merges do to the state of filters.
+local function settle_filters(self, after, out)
+  local complete = topologies.is_complete(self.settings.topology)
+  for _, edge in pairs(self.edges) do
+    if edge.filter then
+      lib.ms_filter_invalidate(edge.filter, after[edge.from], out[edge.from])
+      if complete then lib.ms_filter_move(edge.filter, out[edge.from], out[edge.to]) end
+    elseif complete and self.settings.merge.payload == "state" then
+      ffi.copy(edge.known, out[1], 8 * self.count)
+    end
+  end
+end
+
+--- Whether replicas have the same bits after each exchange.
+function Exchange:is_alike()
+  local kind = self.settings.merge.kind
+  return topologies.is_complete(self.settings.topology) and not self.settings.filters and
+    (kind == "mean" or kind == "add") and not self.settings.push_sum
+end
+
+-- The changes of a round, and their sum.
+local function take_changes(self, before, after)
+  local factor = self.settings.merge.factor
+  for k = 1, self.settings.replicas do
+    local delta = self.delta[k]
+    lib.ms_replica_change(delta, after[k], before[k], self.count)
+    for i = 0, self.count - 1 do self.total[i] = self.total[i] + factor * delta[i] end
+  end
+end
+
+--- Exchanges at the end of round t (from 1).
+-- @param before what each replica began the round with, @param after what it has come to, @param
+-- out what it goes on with: lists of vectors
+-- @return the canonical bytes that were sent
+function Exchange:round(t, before, after, out)
+  self.bytes = 0
+  if self.settings.merge.payload == "delta" then take_changes(self, before, after) end
+  if self.settings.push_sum then
+    push_sum(self, t, before, after, out)
+  elseif self:is_alike() then
+    merge_alike(self, before, after, out)
+  else
+    local merge = merges[self.settings.merge.kind]
+    for to = 1, self.settings.replicas do
+      local list, own, weights = heard(self, to, t, after)
+      merge(self, to, list, own, weights, before[to], out[to])
+    end
+    if self.settings.filters then settle_filters(self, after, out) end
+  end
+  if self.check then self:check_ledgers() end
+  return self.bytes
+end
+
+--- Other filters or merges from the next round on: settings with the same payload.
+function Exchange:change(settings)
+  if settings.merge.payload ~= self.settings.merge.payload then
+    errors.raise("OPT", "a merge of changes cannot follow one of values, or the other way round")
+  end
+  local rule = settings.rule
+  if (rule ~= nil) ~= (self.settings.rule ~= nil) or settings.filter.kind == "sketch" then
+    self.edges = {}
+  end
+  for _, edge in pairs(self.edges) do
+    if edge.filter and rule then c_api.call(lib.ms_filter_set_rule, edge.filter, rule) end
+  end
+  self.settings = settings
+end
+
+--- What all replicas come to together: their mean, or what all their changes add up to.
+-- @param values a list of vectors @param out a vector
+function Exchange:value(values, out)
+  local settings, count = self.settings, self.count
+  if settings.push_sum then
+    local all, number = pointers(self.sums)
+    lib.ms_replica_mean(out, all, number, count)
+  elseif self:is_alike() then
+    ffi.copy(out, values[1], 8 * count)
+  elseif settings.merge.payload == "delta" then
+    for i = 0, count - 1 do out[i] = self.begin[i] + self.total[i] end
+  else
+    local all, number = pointers(values)
+    lib.ms_replica_mean(out, all, number, count)
+  end
+end
+
+--- The sums of all filters' ledgers: {produced, sent, pending, dropped, invalidated}; nil without
+-- any. Raises BUG where an element's is not balanced.
+function Exchange:check_ledgers()
+  local ledger, all = ffi.new "ms_ledger", nil
+  for _, edge in pairs(self.edges) do
+    if edge.filter and self.settings.merge.payload == "delta" then
+      local off = lib.ms_filter_ledger(edge.filter, -1, ledger)
+      if off > 1e-20 * (1 + math.abs(ledger.produced)) then
+        errors.raise("BUG", "what replica %d has produced for %d is %g from what was sent, is " ..
+                     "pending, was dropped or invalidated", edge.from, edge.to, off)
+      end
+      all = all or {produced = 0, sent = 0, pending = 0, dropped = 0, invalidated = 0}
+      for name in pairs(all) do all[name] = all[name] + ledger[name] end
+    end
+  end
+  return all
+end
+
+return M

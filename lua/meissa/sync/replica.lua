@@ -1,0 +1,284 @@
+-- SPDX-License-Identifier: MIT
+--- Replicas: permission for the parts of a loop to work on copies of an array of their own.
+--
+-- `meissa.replicate(w, options)` gives an object that stands for this part's copy in a loop's body.
+-- Several arrays that are replicated together are a group, each with such an object. The group owns
+-- the copies: one array a replicated one, of one dimension more, with a row for each replica, made
+-- when first needed. The driver changes them between rounds. One thread.
+-- @module meissa.sync.replica
+
+local array = require "meissa.array"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local settings_of = require "meissa.sync.settings"
+
+local M = {}
+
+local MOST_REPLICAS = 4096
+
+local OPTIONS = {"replicas", "every", "final", "exchange", "shuffle", "on_round", "cut", "params"}
+for _, name in ipairs(settings_of.OPTIONS) do OPTIONS[#OPTIONS + 1] = name end
+for _, name in ipairs(settings_of.LATER) do OPTIONS[#OPTIONS + 1] = name end
+
+local Replica = {}
+
+-- Replicas by the id of the array that stands for this part's copy.
+local by_copy = setmetatable({}, {__mode = "v"})
+
+--- Whether a value stands for a replica's copy.
+function M.is(value)
+  return type(value) == "table" and getmetatable(value) == Replica
+end
+
+--- The array that stands for the copy, of the replicated one's extents and type; any other value as
+-- it is.
+function M.copy(value)
+  if M.is(value) then return rawget(value, "copy") end
+  return value
+end
+
+--- The replica whose copy an array stands for, or nil.
+function M.of(copy)
+  return by_copy[array.describe(copy).id]
+end
+
+function Replica.__tostring(self)
+  local group = self.group
+  return string.format("replica of %s, one of %d%s",
+                       string.match(tostring(self.target), "^[^\n]*"), group.replicas,
+                       group.every and string.format(", exchanged every %g", group.every) or "")
+end
+
+-- ------------------------------------------------------------------------------------- copies
+
+local sizes = {float = 4, double = 8}
+
+--- Bytes of a copy.
+function M.size(self)
+  local about = array.describe(self.target)
+  return about.count * sizes[about.type]
+end
+
+-- The memory of a contiguous array, as bytes.
+local function bytes_of(value)
+  return ffi.cast("char *", array.core(value).data)
+end
+
+--- The memory of replica k's copy, from 1, as bytes.
+function M.row(self, k)
+  return bytes_of(self.rows) + (k - 1) * M.size(self)
+end
+
+--- What a process that runs blocks must know of a copy, as plain data.
+-- @number operand where it finds the copies of all replicas
+function M.told(self, operand)
+  local about = array.describe(self.copy)
+  return {id = about.id, dims = about.dims, strides = about.strides, type = about.type,
+          size = M.size(self), count = self.group.replicas, operand = operand}
+end
+
+--- Makes the copies of a group what its arrays are, unless they are kept from an earlier loop.
+-- Errors: ARR.
+function M.begin(group)
+  for _, each in ipairs(group.members) do
+    array.checked(each.target)
+    local about = array.describe(each.target)
+    local fresh = not rawget(each, "rows")
+    if fresh then
+      each.rows = array.zeros({group.replicas, unpack(about.dims)}, {type = about.type})
+    end
+    if fresh or not group.keeps then
+      local now = each.target:clone()
+      for k = 1, group.replicas do ffi.copy(M.row(each, k), bytes_of(now), M.size(each)) end
+    end
+  end
+end
+
+--- Gives an array of a replica's type and extents, of doubles one after the other, its values.
+function M.assign(value, numbers)
+  local about = array.describe(value)
+  local made = array.zeros(about.dims, {type = about.type})
+  local to = ffi.cast(about.type .. " *", array.core(made).data)
+  for i = 0, about.count - 1 do to[i] = numbers[i] end
+  value:copy(made)
+end
+
+-- r:replica(k): a new array with what replica k holds.
+local function replica(self, k)
+  local group = self.group
+  if type(k) ~= "number" or k ~= math.floor(k) or k < 1 or k > group.replicas then
+    errors.raise("OPT", "replica(k): k is a whole number from 1 to %d, not %s", group.replicas,
+                 tostring(k))
+  end
+  if not rawget(self, "rows") then return self.target:clone() end
+  local about = array.describe(self.target)
+  local made = array.zeros(about.dims, {type = about.type})
+  ffi.copy(bytes_of(made), M.row(self, k), M.size(self))
+  return made
+end
+
+-- r:reset(): the next loop begins with copies of the arrays as they are.
+local function reset(self)
+  for _, each in ipairs(self.group.members) do each.rows = nil end
+end
+
+local METHODS = {replica = replica, reset = reset}
+
+function Replica.__index(self, key)
+  if METHODS[key] then return METHODS[key] end
+  if key == "rows" then return nil end
+  errors.raise("ARR", "a %s is for the body of a parallel loop; outside of one, r:replica(k) " ..
+               "gives what replica k holds", tostring(self))
+end
+
+function Replica.__newindex(self, key, value)
+  if key == "rows" then
+    rawset(self, key, value)
+    return
+  end
+  errors.raise("ARR", "a %s is for the body of a parallel loop: outside of one it is not written",
+               tostring(self))
+end
+
+-- ------------------------------------------------------------------------------------- making
+
+local function check_target(value, what)
+  local fits = array.is_handle(value) and not array.describe(value).sparse and
+    sizes[array.describe(value).type]
+  if not fits then
+    errors.raise("OPT", "%s of meissa.replicate must be a dense array of floats or doubles, " ..
+                 "not %s", what, tostring(value))
+  end
+  if #array.describe(value).dims == 8 then
+    errors.raise("OPT", "meissa.replicate takes arrays of at most 7 dimensions")
+  end
+  return value
+end
+
+local function whole(options, name, most)
+  local value = options[name]
+  if type(value) ~= "number" or value < 1 or value ~= math.floor(value) or value > most then
+    errors.raise("OPT", "meissa.replicate: option '%s' is a whole number from 1 to %d, not %s",
+                 name, most, tostring(value))
+  end
+  return value
+end
+
+local function check_every(options)
+  local every = options.every
+  if options.exchange == false then
+    if every ~= nil then
+      errors.raise("OPT", "meissa.replicate: what is private (exchange = false) is never " ..
+                   "exchanged: leave out 'every'")
+    end
+    return nil
+  end
+  if every == "auto" then
+    errors.raise("OPT", "meissa.replicate: every = \"auto\" is not to be had yet; give a number")
+  end
+  if type(every) ~= "number" or every ~= every or every <= 0 or
+     every >= 1 and every ~= math.huge and every ~= math.floor(every) then
+    errors.raise("OPT", "meissa.replicate: option 'every' says after how many iterations of a " ..
+                 "replica there is an exchange: a whole number, a fraction of a share, or " ..
+                 "math.huge for the end of the loop, not %s", tostring(every))
+  end
+  return every
+end
+
+-- What private state, which has no exchange, cannot have.
+local EXCHANGES = {"final", "on_round", "cut"}
+for _, name in ipairs(settings_of.OPTIONS) do EXCHANGES[#EXCHANGES + 1] = name end
+
+local function check_private(options)
+  if options.exchange ~= nil and type(options.exchange) ~= "boolean" then
+    errors.raise("OPT", "meissa.replicate: option 'exchange' is true or false, not %s",
+                 tostring(options.exchange))
+  end
+  for _, name in ipairs(options.exchange == false and EXCHANGES or {}) do
+    if options[name] ~= nil then
+      errors.raise("OPT", "meissa.replicate: option '%s' is one of exchanges, and there are " ..
+                   "none (exchange = false)", name)
+    end
+  end
+end
+
+local function check_others(options)
+  if options.params ~= nil then
+    errors.raise("OPT", "meissa.replicate: option 'params' is not to be had yet: replicas are " ..
+                 "of arrays")
+  end
+  local final = options.final
+  if final ~= nil and final ~= "mean" and final ~= "none" then
+    errors.raise("OPT", "meissa.replicate: option 'final' is \"mean\" or \"none\", not %s",
+                 tostring(final))
+  end
+  if options.on_round ~= nil and type(options.on_round) ~= "function" then
+    errors.raise("OPT", "meissa.replicate: option 'on_round' is a function, not %s",
+                 tostring(options.on_round))
+  end
+  local seed = options.shuffle
+  if seed ~= nil and (type(seed) ~= "number" or seed < 0 or seed ~= math.floor(seed) or
+                      seed > 2 ^ 53) then
+    errors.raise("OPT", "meissa.replicate: option 'shuffle' is a seed, a whole number, not %s",
+                 tostring(seed))
+  end
+end
+
+-- Arrays that a merge damps.
+local function check_damped(group)
+  for _, each in ipairs(group.settings and group.settings.merge.damp or {}) do
+    check_target(each, "an array that is damped by a merge")
+  end
+end
+
+--- Permission for the parts of a loop to work on copies of their own; see the manual.
+-- @param target a dense array of floats or doubles, or a list of such
+-- @tab options see the manual; `replicas` and `every` are required
+-- @return an object for each array
+-- @usage local r = meissa.replicate(w, {replicas = 8, every = 500})
+-- for pass, e in parallel(10, n) do ... r[f] = r[f] - lr * g ... end
+-- Errors: OPT.
+function M.replicate(target, options)
+  errors.check_options("meissa.replicate", options, OPTIONS)
+  if type(options) ~= "table" then
+    errors.raise("OPT", "meissa.replicate needs options: how many replicas, and every how many " ..
+                 "iterations they exchange")
+  end
+  if type(target) == "function" then
+    errors.raise("OPT", "meissa.replicate of models that functions build is not to be had yet: " ..
+                 "replicas are of arrays")
+  end
+  local list = array.is(target) and {target} or target
+  if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
+  check_private(options)
+  check_others(options)
+  local group = {replicas = whole(options, "replicas", MOST_REPLICAS), members = {},
+                 every = check_every(options), exchange = options.exchange ~= false,
+                 final = options.final or "mean", shuffle = options.shuffle,
+                 on_round = options.on_round,
+                 cut = options.cut == nil and 1 or whole(options, "cut", 2 ^ 31)}
+  group.keeps = not group.exchange or group.final == "none"
+  if group.exchange then
+    group.settings = settings_of.read("meissa.replicate", options, group.replicas)
+  end
+  check_damped(group)
+  for k, each in ipairs(list) do
+    check_target(each, k == 1 and "the argument" or "an array")
+    local about = array.describe(each)
+    local copy = array.zeros(about.dims, {type = about.type})
+    group.members[k] = setmetatable({target = each, group = group, copy = copy}, Replica)
+    by_copy[array.describe(copy).id] = group.members[k]
+  end
+  return unpack(group.members)
+end
+
+--- What the analysis is told of a replica, nil for anything else.
+function M.describe(value)
+  if not M.is(value) then return nil end
+  local about = array.describe(value.copy)
+  return {array = about.id, storage = about.store, dims = about.dims, sparse = false,
+          integer = false, type = about.type, scratch = true, replica = true,
+          buffers = array.describe(value.target).store}
+end
+
+return M

@@ -1,0 +1,270 @@
+-- SPDX-License-Identifier: MIT
+--- Settings of an exchange of replicas: topology, filter, merge, staleness, read from options;
+-- which of their combinations there are, and what is left guaranteed.
+-- @module meissa.sync.settings
+
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local topologies = require "meissa.sync.topology"
+
+local M = {}
+
+--- Options of an exchange.
+M.OPTIONS = {"topology", "staleness", "filter", "merge", "quota", "residual", "bound", "push_sum",
+             "biased"}
+
+--- Options that are named in the manual of the field and not to be had yet.
+M.LATER = {"backup", "timeout", "lags"}
+
+local function refuse(format, ...)
+  errors.raise("OPT", format, ...)
+end
+
+local function number(value, least, what)
+  if type(value) ~= "number" or value ~= value or value < least then
+    refuse("%s is a number from %g on, not %s", what, least, tostring(value))
+  end
+  return value
+end
+
+local function choice(value, names, what)
+  for k, name in ipairs(names) do
+    if value == name then return k - 1 end
+  end
+  local near = type(value) == "string" and errors.nearest(value, names)
+  refuse("%s is \"%s\", not %s%s", what, table.concat(names, "\" or \""), tostring(value),
+         near and string.format(" (did you mean \"%s\"?)", near) or "")
+end
+
+-- ----------------------------------------------------------------------------------- merges
+
+local FORMS = {"printed", "normalised", "shifted"}
+
+local function parse_weighted(merge)
+  errors.check_options("option 'merge'", merge, {"weighted", "form"})
+  return {kind = "weighted", payload = "state",
+          lambda = number(merge.weighted, 0, "the weight of a merge ({weighted = lambda})"),
+          form = choice(merge.form or "shifted", FORMS, "the form of a weighted merge")}
+end
+
+local function parse_add(merge, replicas)
+  errors.check_options("option 'merge'", merge, {"add", "sigma", "damp"})
+  local gamma = number(merge.add, 0, "the factor of a merge ({add = gamma})")
+  local parsed = {kind = "add", payload = "delta", gamma = gamma, factor = gamma}
+  if merge.sigma ~= nil or merge.damp ~= nil then
+    parsed.sigma = number(merge.sigma or gamma * replicas, 0, "sigma of a merge")
+    if parsed.sigma == 0 then refuse("sigma of a merge must not be 0") end
+    parsed.factor = gamma / parsed.sigma
+    parsed.damp = merge.damp or {}
+    if type(parsed.damp) ~= "table" then
+      refuse("what a merge damps is a list of arrays ({damp = {alpha}}), not %s",
+             tostring(merge.damp))
+    end
+  end
+  return parsed
+end
+
+--- What is meant by an option `merge`: {kind = "mean", "add", "weighted", "take" or "function",
+-- payload = "state" or "delta", ...}.
+-- Errors: OPT.
+function M.merge(merge, replicas)
+  if merge == nil or merge == "mean" then return {kind = "mean", payload = "state"} end
+  if merge == "take" then return {kind = "take", payload = "state"} end
+  if type(merge) == "function" then
+    return {kind = "function", payload = "state", rule = merge}
+  end
+  if type(merge) == "table" and merge.add ~= nil then return parse_add(merge, replicas) end
+  if type(merge) == "table" and merge.weighted ~= nil then return parse_weighted(merge) end
+  refuse("option 'merge' is \"mean\", {add = gamma}, {weighted = lambda}, \"take\" or a " ..
+         "function of the own value, a received one and its weight, not %s", tostring(merge))
+end
+
+-- ----------------------------------------------------------------------------------- filters
+
+local PRIORITIES = {"random", "round-robin", "magnitude", "relative"}
+local RESIDUALS = {"keep", "drop", "invalidate"}
+
+local function parse_sketch(filter)
+  errors.check_options("option 'filter'", filter, {"sketch", "width", "depth", "seed"})
+  choice(filter.sketch, {"count"}, "the sketch of a filter")
+  return {kind = "sketch", width = number(filter.width, 1, "the width of a sketch"),
+          depth = number(filter.depth, 1, "the depth of a sketch"), seed = filter.seed or 1}
+end
+
+local function parse_filter(filter)
+  if filter == nil then return {kind = "none"} end
+  if type(filter) ~= "table" then
+    refuse("option 'filter' is {relative = eps}, {magnitude = eps}, {priority = name} or " ..
+           "{sketch = \"count\"}, not %s", tostring(filter))
+  end
+  if filter.sketch ~= nil then return parse_sketch(filter) end
+  errors.check_options("option 'filter'", filter,
+                       {"relative", "magnitude", "floor", "priority", "seed"})
+  if filter.relative ~= nil and filter.magnitude ~= nil then
+    refuse("a filter's threshold is relative or of the magnitude, not both")
+  end
+  if filter.relative == nil and filter.magnitude == nil and filter.priority == nil then
+    refuse("option 'filter' has no threshold (relative, magnitude) and no priority")
+  end
+  if filter.floor ~= nil and filter.relative == nil then
+    refuse("a filter's floor belongs to a relative threshold")
+  end
+  return {kind = filter.relative and "relative" or filter.magnitude and "magnitude" or "none",
+          eps = number(filter.relative or filter.magnitude or 0, 0, "a filter's threshold"),
+          floor = number(filter.floor or 0, 0, "a filter's floor"), seed = filter.seed or 1,
+          priority = filter.priority and choice(filter.priority, PRIORITIES,
+                                                "a filter's priority")}
+end
+
+local KINDS = {none = 0, relative = 1, magnitude = 2}
+
+-- The filter as the core takes it.
+local function rule_of(filter, settings)
+  local rule = ffi.new "ms_filter_rule"
+  rule.kind, rule.priority = KINDS[filter.kind], filter.priority or 2
+  rule.residual, rule.delta = settings.residual, settings.merge.payload == "delta" and 1 or 0
+  rule.eps, rule.floor, rule.seed = filter.eps or 0, filter.floor or 0, filter.seed or 1
+  rule.quota, rule.bound = settings.quota, settings.bound
+  return rule
+end
+
+--- Gives settings a filter: `filter` and, where anything is left out of messages, `rule`.
+-- Errors: OPT.
+function M.set_filter(settings, filter)
+  settings.filter, settings.asked_filter = parse_filter(filter), filter
+  settings.rule = nil
+  if settings.filter.kind ~= "sketch" and
+     (filter ~= nil or settings.quota < math.huge or settings.bound < math.huge) then
+    settings.rule = rule_of(settings.filter, settings)
+  end
+  settings.filters = settings.rule ~= nil or settings.filter.kind == "sketch"
+end
+
+-- ------------------------------------------------------------------------------ combinations
+
+-- Each a reason why settings are no combination, or nothing.
+local REFUSALS = {
+  function(s)
+    if s.merge.kind ~= "take" then return end
+    for i = 1, s.replicas do
+      for t = 0, s.topology.period - 1 do
+        if #topologies.senders(s.topology, i, t) > 1 then
+          return "merge = \"take\" has one writer for each element: replica " .. i .. " hears " ..
+            "several others over topology " .. s.topology.name
+        end
+      end
+    end
+  end,
+  function(s)
+    if s.merge.kind == "add" and not topologies.is_complete(s.topology) then
+      return "merge = {add = gamma} needs everyone's changes, and over topology " ..
+        s.topology.name .. " not everyone's arrive: take \"all\" or an all-reduce"
+    end
+  end,
+  function(s)
+    if s.push_sum and s.filters then
+      return "push_sum needs all of what is sent: leave out filter, quota and bound"
+    end
+    if s.push_sum and s.merge.kind ~= "mean" then
+      return "push_sum is a way to the mean: merge = \"mean\""
+    end
+  end,
+  function(s)
+    if s.merge.kind ~= "mean" or s.push_sum or s.biased then return end
+    local ok, why = s.topology:check()
+    if not ok then
+      return "the mean over topology " .. s.topology.name .. " is not that of all replicas (" ..
+        string.gsub(why, "^OPT: ", "") .. "): push_sum = true makes it so, biased = true takes it"
+    end
+  end,
+  function(s)
+    if topologies.reduces(s.topology) and s.filters then
+      return "the sums of topology " .. s.topology.name .. " pass through others: they are not " ..
+        "filtered; take \"all\""
+    end
+    local mean_or_add = s.merge.kind == "mean" or s.merge.kind == "add"
+    if topologies.reduces(s.topology) and not mean_or_add then
+      return "topology " .. s.topology.name .. " sums: merge = \"mean\" or {add = gamma}"
+    end
+  end,
+  function(s)
+    if s.filter.kind ~= "sketch" then return end
+    if s.quota < math.huge or s.bound < math.huge then
+      return "a sketch has its size: leave out quota and bound"
+    end
+    if s.residual ~= 0 then return "what a sketch leaves out is kept: residual = \"keep\"" end
+  end,
+  function(s)
+    if s.residual ~= 0 and not s.filters then
+      return "residual says what becomes of what a filter or a quota leaves out: there is none"
+    end
+  end,
+}
+
+--- Raises OPT where settings are no combination.
+function M.check(settings)
+  for _, refusal in ipairs(REFUSALS) do
+    local why = refusal(settings)
+    if why then refuse("%s", why) end
+  end
+end
+
+--- What settings leave guaranteed: "sequential", "reproducible", "bounded(a, b)" (what is merged is
+-- of a to b rounds before) or "none"; and a sentence for the report.
+function M.guarantee(settings)
+  local d = settings.staleness
+  if settings.replicas == 1 then return "sequential", "one replica: the loop as written" end
+  local unsent = settings.bound < math.huge and
+    string.format("; no change beyond %g stays unsent", settings.bound) or ""
+  if d == math.huge then
+    return "none", "values of any earlier round may be merged" .. unsent
+  elseif d > 0 then
+    local name = string.format("bounded(0, %d)", d)
+    return name, string.format("values of the same or up to %d earlier rounds are merged%s", d,
+                               unsent)
+  end
+  return "reproducible", "the same bits for any number of workers" .. unsent
+end
+
+local function boolean(options, name)
+  if options[name] ~= nil and type(options[name]) ~= "boolean" then
+    refuse("option '%s' is true or false, not %s", name, tostring(options[name]))
+  end
+  return options[name] == true
+end
+
+--- Checks a staleness.
+function M.staleness(value)
+  if value == nil then return 0 end
+  local d = number(value, 0, "option 'staleness', in rounds,")
+  if d ~= math.huge and d ~= math.floor(d) then
+    refuse("option 'staleness' is a whole number of rounds or math.huge, not %g", d)
+  end
+  return d
+end
+
+--- Reads the options of an exchange.
+-- @string where the function's name @tab options @number replicas how many
+-- @treturn table {replicas, topology, staleness, filter, rule, filters, merge, quota, residual,
+-- bound, push_sum, biased}
+-- Errors: OPT.
+function M.read(where, options, replicas)
+  for _, name in ipairs(M.LATER) do
+    if options[name] ~= nil then refuse("%s: option '%s' is not to be had yet", where, name) end
+  end
+  local settings = {replicas = replicas,
+                    topology = topologies.topology(options.topology or "all", replicas),
+                    staleness = M.staleness(options.staleness),
+                    merge = M.merge(options.merge, replicas),
+                    quota = options.quota == nil and math.huge or
+                      number(options.quota, 28, "option 'quota', bytes a message,"),
+                    bound = options.bound == nil and math.huge or
+                      number(options.bound, 0, "option 'bound'"),
+                    residual = choice(options.residual or "keep", RESIDUALS, "option 'residual'"),
+                    push_sum = boolean(options, "push_sum"), biased = boolean(options, "biased")}
+  M.set_filter(settings, options.filter)
+  M.check(settings)
+  return settings
+end
+
+return M

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+--- A serial model of loops over replicas, in plain Lua and from the manual's words alone: shares,
+-- rounds, exchanges without filters, the final merge. What specs compare loops with, bit for bit.
+local M = {}
+
+--- The iterations of each replica, {pass, e} one after the other: shares of n values, longer ones
+-- first.
+function M.shares(passes, n, replicas)
+  local list, first = {}, 1
+  for k = 1, replicas do
+    local length = math.floor(n / replicas) + (k <= n % replicas and 1 or 0)
+    list[k] = {}
+    for pass = 1, passes do
+      for e = first, first + length - 1 do table.insert(list[k], {pass, e}) end
+    end
+    first = first + length
+  end
+  return list
+end
+
+--- How many rounds there are.
+function M.rounds(shares, passes, every)
+  local largest = 0
+  for _, each in ipairs(shares) do largest = math.max(largest, #each) end
+  if every == math.huge then return 1 end
+  if every < 1 then every = every * largest / passes end
+  return math.ceil(largest / every * (1 - 1e-12))
+end
+
+-- Sums in the order of the replicas, then divides or scales.
+local function sum(list, f, factors)
+  local total = factors and factors[1] * list[1][f] or list[1][f]
+  for k = 2, #list do total = total + (factors and factors[k] * list[k][f] or list[k][f]) end
+  return total
+end
+
+-- Whom replica i hears, itself among them, by number, with weights.
+local function heard(topology, i, t, rows)
+  local list, weights = {}, {}
+  local row = topology:weights(t)[i]
+  for j = 1, #row do
+    if row[j] ~= 0 then list[#list + 1], weights[#weights + 1] = rows[j], row[j] end
+  end
+  return list, weights
+end
+
+local function uniform(weights)
+  for _, each in ipairs(weights) do
+    if each ~= weights[1] then return false end
+  end
+  return true
+end
+
+-- The values after an exchange.
+function M.exchange(rows, before, topology, merge, t)
+  local out = {}
+  for i in ipairs(rows) do
+    local list, weights = heard(topology, i, t, rows)
+    out[i] = {}
+    for f = 1, #rows[i] do
+      if merge == "mean" and uniform(weights) then
+        out[i][f] = sum(list, f) / #list
+      elseif merge == "mean" then
+        out[i][f] = sum(list, f, weights)
+      else
+        local deltas = {}
+        for k, row in ipairs(rows) do deltas[k] = {[f] = row[f] - before[k][f]} end
+        out[i][f] = before[i][f] + merge.add * sum(deltas, f)
+      end
+    end
+  end
+  return out
+end
+
+local function copies(w, replicas)
+  local rows = {}
+  for k = 1, replicas do rows[k] = {unpack(w)} end
+  return rows
+end
+
+--- Runs a loop: body(row, e, pass, k) changes row. `o` has passes, n, replicas, every, topology
+-- (an object), merge ("mean" or {add =}), w (a list); the merged w, the rows, and rounds.
+function M.run(o, body)
+  local shares = M.shares(o.passes, o.n, o.replicas)
+  local rounds = M.rounds(shares, o.passes, o.every)
+  local rows = copies(o.w, o.replicas)
+  for t = 1, rounds do
+    local before = {}
+    for k, row in ipairs(rows) do
+      before[k] = {unpack(row)}
+      local count = #shares[k]
+      for s = math.floor(count * (t - 1) / rounds) + 1, math.floor(count * t / rounds) do
+        body(row, shares[k][s][2], shares[k][s][1], k)
+      end
+    end
+    rows = M.exchange(rows, before, o.topology, o.merge, t)
+    if o.cut then o.cut(t, rows) end
+  end
+  local w, alike = {}, o.complete
+  for f = 1, #o.w do w[f] = alike and rows[1][f] or sum(rows, f) / o.replicas end
+  return w, rows, rounds
+end
+
+return M
