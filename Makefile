@@ -37,20 +37,21 @@ SHARED  = -shared -Wl,-z,nodelete
 LIBS    = $(LIB_LIBS) -lm $(LDLIBS)
 
 ALL_C    := $(sort $(wildcard csrc/*/*.c csrc/*/*/*.c))
-SOURCES  := $(filter-out %_test.c %_main.c %_fuzz.c,$(ALL_C))
+SOURCES  := $(filter-out %_test.c %_main.c %_fuzz.c %_door.c,$(ALL_C))
 OBJECTS  := $(SOURCES:csrc/%.c=$(BUILD)/obj/%.o)
 TESTS    := $(patsubst csrc/%.c,$(BUILD)/test/%,$(filter %_test.c,$(ALL_C)))
 MAINS    := $(filter %_main.c,$(ALL_C))
 PROGRAMS := $(patsubst %_main.c,$(BUILD)/bin/%,$(notdir $(MAINS)))
 SPECS    := $(sort $(wildcard spec/*_spec.lua spec/*/*_spec.lua))
-CORE     := $(BUILD)/meissa/core.so
+DOOR     := $(BUILD)/meissa/core.so
+CORE     := $(BUILD)/meissa/libcore.so
 CHUNKS   := $(BUILD)/meissa/chunks
 ARCHIVE  := $(BUILD)/libmeissa.a
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-build: $(CORE) $(CHUNKS) $(PROGRAMS)
+build: $(CORE) $(DOOR) $(CHUNKS) $(PROGRAMS)
 	@$(told)
 
 all: build
@@ -66,13 +67,17 @@ $(CORE): $(OBJECTS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK)$(LINK) $(SHARED) -o $@ $(OBJECTS) $(LIBS)
 
+$(DOOR): $(BUILD)/obj/binding/core_door.o $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK)$(LINK) $(SHARED) -o $@ $< $(LDLIBS)
+
 # The Lua files as bytecode: see lua/meissa/base/chunks.lua.
 LUA_FILES := $(shell cd lua 2>/dev/null && find meissa -name '*.lua' | sort)
 $(CHUNKS): tools/chunks.lua $(addprefix lua/,$(LUA_FILES)) | $(BUILD)/packages
 	@mkdir -p $(@D)
 	$(call say,LUA)luajit tools/chunks.lua $@ lua $(LUA_FILES)
 
-# Programs link what they use of the core; nothing but core.so knows Lua.
+# Programs link what they use of the core; nothing but libcore.so and its door know Lua.
 $(ARCHIVE): $(filter-out $(BUILD)/obj/binding/%,$(OBJECTS))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
@@ -212,11 +217,12 @@ LIBDIR ?= $(PREFIX)/lib/lua/5.1
 BINDIR ?= $(PREFIX)/bin
 COMMANDS  := $(wildcard bin/*)
 
-install: $(CORE) $(CHUNKS)
+install: $(CORE) $(DOOR) $(CHUNKS)
 	@for each in $(LUA_FILES); do \
 	  install -D -m 644 "lua/$$each" "$(DESTDIR)$(LUADIR)/$$each" || exit 1; \
 	done
-	@install -D -m 755 $(CORE) "$(DESTDIR)$(LIBDIR)/meissa/core.so"
+	@install -D -m 755 $(DOOR) "$(DESTDIR)$(LIBDIR)/meissa/core.so"
+	@install -D -m 755 $(CORE) "$(DESTDIR)$(LIBDIR)/meissa/libcore.so"
 	@install -D -m 644 $(CHUNKS) "$(DESTDIR)$(LIBDIR)/meissa/chunks"
 	@for each in $(COMMANDS); do \
 	  install -D -m 755 "$$each" "$(DESTDIR)$(BINDIR)/$${each#bin/}" || exit 1; \

@@ -121,6 +121,20 @@ function need(declaration)
   end
 end
 
+-- A function's declaration without its parameters' names, which take time to read: a name is the
+-- last word of a parameter that has two, and stands in front of brackets.
+local function nameless(declaration)
+  local head, parameters = declaration:match("^([^()]*)%(([^()]*)%);$")
+  if not head then return declaration end -- a parameter is a function
+  return head .. "(" .. parameters:gsub("[^,]+", function(parameter)
+    local type_words, name, rest = parameter:match("^(.*[^%w_])([%a_][%w_]*)(%[?[%w_]*%]?)$")
+    local is_name = name and not FFI[name] and not types[name] and type_words:find("%w")
+    return is_name and (type_words:gsub(" $", "") .. rest) or parameter
+  end) .. ");"
+end
+
+for k, declaration in ipairs(exported) do exported[k] = nameless(declaration) end
+
 for _, declaration in ipairs(exported) do need(declaration) end
 for _, name in ipairs(wanted) do need_type(name) end
 

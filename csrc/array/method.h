@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/api.h"
-
 /* What a method does with the elements of its array. It reads those of its arguments. */
 typedef enum ms_method_effect {
   MS_METHOD_UNKNOWN, /* anything: no loop may call it */
@@ -28,7 +26,7 @@ typedef enum ms_method_effect {
 /* The method looks at all of its arguments by itself. */
 #define MS_METHOD_ANY (-1)
 
-typedef struct MS_API_TYPE ms_method {
+typedef struct ms_method {
   const char *name;
   int32_t most;      /* how many arguments it takes, or MS_METHOD_ANY; others are refused */
   int32_t effect;    /* ms_method_effect */
@@ -46,9 +44,9 @@ typedef struct MS_API_TYPE ms_method {
 const ms_method *ms_method_find(const char *name);
 
 /* The k-th entry from 0; NULL after the last. */
-MS_API const ms_method *ms_method_at(int k);
+const ms_method *ms_method_at(int k);
 
 /* "read" and so on, for MS_METHOD_READ. */
-MS_API const char *ms_method_effect_name(int effect);
+const char *ms_method_effect_name(int effect);
 
 #endif

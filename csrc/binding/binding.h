@@ -49,6 +49,9 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space);
 void ms_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                      const ms_verdict *verdict);
 
+/* traits.c: core.methods, core.strategies. */
+void ms_bind_traits(lua_State *L);
+
 /* library.c: core.libraries. */
 void ms_bind_library(lua_State *L);
 

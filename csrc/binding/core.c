@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The Lua module "meissa.core": one table of the functions that need a lua_State. Everything that
+ * The Lua module "meissa.core", behind its door (core_door.c): one table of the functions that need
+ * a lua_State. Everything that
  * works on plain memory is called through LuaJIT's FFI instead, on the same shared object; its
  * declarations are the table's field `declarations`. */
 #include <lauxlib.h>
@@ -9,14 +10,14 @@
 #include "base/api.h"
 #include "binding/binding.h"
 
-MS_API int luaopen_meissa_core(lua_State *L);
+MS_API int ms_core_open(lua_State *L);
 
 /* What tools/declarations.lua made of the headers, for ffi.cdef. */
 static const char declarations[] = {
 #include "declarations.inc"
     0};
 
-int luaopen_meissa_core(lua_State *L) {
+int ms_core_open(lua_State *L) {
   lua_newtable(L);
   lua_pushstring(L, declarations);
   lua_setfield(L, -2, "declarations");
@@ -27,6 +28,7 @@ int luaopen_meissa_core(lua_State *L) {
   ms_bind_merge(L);
   ms_bind_run(L);
   ms_bind_runtime(L);
+  ms_bind_traits(L);
   ms_bind_undo(L);
   ms_bind_worker(L);
   return 1;

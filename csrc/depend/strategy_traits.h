@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/api.h"
-
 typedef enum ms_strategy {
   MS_INDEPENDENT,
   MS_PARTITION,
@@ -27,7 +25,7 @@ typedef enum ms_strategy {
 /* As `chains`: ranges of all axes. */
 #define MS_CHAINS_ALL INT32_MAX
 
-typedef struct MS_API_TYPE ms_strategy_traits {
+typedef struct ms_strategy_traits {
   const char *name, *noun; /* as users see it: "rotate", "rotation" */
   /* How a report says it; $dims, $row, $outer (what is swept) and $last are the plan's. */
   const char *words;
@@ -49,10 +47,10 @@ typedef struct MS_API_TYPE ms_strategy_traits {
 } ms_strategy_traits;
 
 /* What a strategy is like; NULL beyond the last. */
-MS_API const ms_strategy_traits *ms_strategy_traits_of(int strategy);
+const ms_strategy_traits *ms_strategy_traits_of(int strategy);
 
 /* Whether blocks wait for blocks of other workers, whoever has which. */
-MS_API bool ms_strategy_waits(int strategy);
+bool ms_strategy_waits(int strategy);
 
 /* The strategy of a name, MS_STRATEGIES if there is none. */
 ms_strategy ms_strategy_find(const char *name);

@@ -116,7 +116,7 @@ typedef struct ms_inside ms_inside;
 typedef struct ms_node ms_node;
 struct ms_node { ms_node *next; double at[3]; };
 typedef struct ms_marked { ms_kind kind; } ms_marked;
-const ms_node *ms_seen(ms_inside *inside, const void *more);
+const ms_node *ms_seen(ms_inside *, const void *);
 ]], text)
   end)
 

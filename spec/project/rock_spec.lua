@@ -96,6 +96,7 @@ describe("the rock", function()
     must(("cd %s && HOME=%s luarocks --lua-version 5.1 --tree %s install ./meissa-scm-1.*.rock")
       :format(dir, dir, other), 60)
     assert.is_true(exists(other .. "/lib/lua/5.1/meissa/core.so"))
+    assert.is_true(exists(other .. "/lib/lua/5.1/meissa/libcore.so"))
     local script = other .. "/bin/meissa"
     assert.equal(0, select(2, child.shell("env -u LUA_PATH -u LUA_CPATH " .. script
       .. " --help", 20)))

@@ -80,7 +80,7 @@ end
 --- Makes a function for package.loaders.
 -- @tab chunks {[module] = {text =, code =}}; what was used is removed
 function M.searcher(chunks)
-  return function(module)
+  local function search(module)
     local chunk = chunks[module]
     local ours = chunk or string.match(module, "^meissa%f[%z.]")
     local path = ours and package.searchpath(module, package.path)
@@ -89,7 +89,12 @@ function M.searcher(chunks)
     chunks[module] = nil
     return setfenv(loaded, environment)
   end
+  environment.jit.off(search)
+  return search
 end
+
+-- What runs while modules are loaded is not worth compiling.
+for _, each in environment.ipairs {read, M.renamed, load_chunk} do environment.jit.off(each) end
 
 -- Once in a state, behind package.preload.
 local registry = libraries.debug.getregistry()

@@ -2,8 +2,8 @@
 --
 -- The core's shared object, called through LuaJIT's FFI.
 --
--- The same file that `require "meissa.core"` loads; its exported functions take plain memory and
--- no lua_State. The build makes their declarations from the headers.
+-- It is what stands behind `require "meissa.core"`; its exported functions take plain memory and no
+-- lua_State. The build makes their declarations from the headers.
 -- C declarations are the whole program's, and the last one of a name counts: names that are neither
 -- the core's (ms_) nor ours (meissa_) may be the program's own, with other types. What other
 -- libraries export is declared where it is called, with `cdef`, as
@@ -26,21 +26,12 @@ function M.cdef(name, text)
   declared[name] = true
 end
 
-local function find_core()
-  local path, tried = package.searchpath("meissa.core", package.cpath)
-  if not path then
-    error("module 'meissa.core' not found:" .. tried
-      .. "\n\tbuild it with `make`, then eval \"$(make -s env)\"", 0)
-  end
-  -- Without a slash the loader would look in the system's directories.
-  if not string.find(path, "/", 1, true) then path = "./" .. path end
-  return path
-end
+local core = require("meissa.core")
 
 --- Where the shared object is.
-M.path = find_core()
+M.path = core.path
 
-M.cdef("core", require("meissa.core").declarations)
+M.cdef("core", core.declarations)
 
 --- The loaded library: M.lib.ms_array_dense(...).
 M.lib = ffi.load(M.path)

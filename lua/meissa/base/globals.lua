@@ -34,6 +34,8 @@ function M.environment.require(name)
   return libraries[name] or own_require(name)
 end
 
+libraries.jit.off(M.environment.require) -- runs while modules are loaded
+
 -- What is no function but a setting stays the program's: where it sends its output, say.
 for name, settings in base.next, {
   package = {"path", "cpath", "loaded", "loaders", "preload"},

@@ -2,9 +2,8 @@
 --
 -- Bytecode: what a Lua function names, and whether it changes anything outside of itself.
 --
--- Opcode numbers are learnt from small functions, not from a table that could be of another
--- LuaJIT version. The scan for changes goes through the code once, in its order; it knows what is
--- in a register where that came from an upvalue, a global or a constant field of one.
+-- The scan for changes goes through the code once, in its order; it knows what is in a register
+-- where that came from an upvalue, a global or a constant field of one.
 -- @module meissa.capture.bytecode
 
 local jit_util = require("jit.util")
@@ -20,33 +19,12 @@ local builtins = known.builtins
 
 local M = {}
 
--- The opcode of the first instruction of a chunk's inner function, or of another one.
-local function learn(text, pc)
-  local fn = assert(loadstring("local x, t = nil, {} return " .. text))()
-  return band((funcbc(fn, pc or 1)), 0xff)
-end
+local CALL, TAIL_CALL, GET_UPVALUE = opcodes.CALL, opcodes.TAIL_CALL, opcodes.GET_UPVALUE
+local GET_GLOBAL, SET_GLOBAL, MOVE = opcodes.GET_GLOBAL, opcodes.SET_GLOBAL, opcodes.MOVE
+local GET_FIELD, GET_BY_VALUE = opcodes.GET_FIELD, opcodes.GET_BY_VALUE
+local GETS_COMPUTED, LOAD_STRING = opcodes.GETS_COMPUTED, opcodes.LOAD_STRING
+local ASSIGNS_UPVALUE, STORES = opcodes.ASSIGNS_UPVALUE, opcodes.STORES
 
-local SETS_UPVALUE = {
-  [learn("function(a) x = a end")] = true,
-  [learn("function() x = 's' end")] = true,
-  [learn("function() x = 1 end")] = true,
-  [learn("function() x = nil end")] = true,
-}
-local SETS_GLOBAL = learn("function(a) g = a end")
-local UGET = learn("function() return x end")
-local GGET = learn("function() local a = g return a, a end")
-local MOV = learn("function(a) local b = a return b, b end")
-local GET_FIELD = learn("function(a) local c = a.name return c, c end")
-local GET_COMPUTED = learn("function(a, b) local c = a[b] return c, c end")
-local GETS = {
-  [GET_COMPUTED] = true,
-  [learn("function(a) local c = a[1] return c, c end")] = true,
-}
-local SETS = {
-  [learn("function(a, b, c) a[b] = c end")] = true,
-  [learn("function(a, b) a.name = b end")] = true,
-  [learn("function(a, b) a[1] = b end")] = true,
-}
 -- Operand modes of instructions that write register A, and of those that may write it and all
 -- behind it: calls, loops.
 local DESTINATION, BASE = 1, 2
@@ -151,12 +129,12 @@ end
 
 -- What an instruction loads into register A of what is outside; nil: nothing.
 function Scan:outer_value(fn, held, op, b, d)
-  if op == UGET then return self:upvalue(fn, d) end
-  if op == GGET then return self.field_of(self.env, funck(fn, -d - 1)) end
-  if op == MOV then return held[d] end
+  if op == GET_UPVALUE then return self:upvalue(fn, d) end
+  if op == GET_GLOBAL then return self.field_of(self.env, funck(fn, -d - 1)) end
+  if op == MOVE then return held[d] end
   if opcodes.NEW_TABLE[op] then return FRESH end
   if op == GET_FIELD then return self:part(held[b], funck(fn, -band(d, 0xff) - 1)) end
-  if GETS[op] then
+  if GETS_COMPUTED[op] then
     if holds_storing(held[b]) then self.stores = true end -- it may be called
     return self:part(held[b])
   end
@@ -184,9 +162,9 @@ function Scan:instructions(fn)
         if not single[register] then held[register] = fresh[register] and FRESH or nil end
       end
     end
-    if op == SETS_GLOBAL then return true end
-    if SETS_UPVALUE[op] and self.names[funcuvname(fn, a)] then return true end
-    if SETS[op] and self:store(held[b]) then return true end
+    if op == SET_GLOBAL then return true end
+    if ASSIGNS_UPVALUE[op] and self.names[funcuvname(fn, a)] then return true end
+    if STORES[op] and self:store(held[b]) then return true end
     local changes, value
     if opcodes.CALLS[op] then
       changes, value = self:call(held, a)
@@ -259,12 +237,12 @@ end
 
 -- The value that an instruction loads from outside, and the one that it is a field of.
 local function loaded(scan, fn, held, op, b, d)
-  if op == UGET then
+  if op == GET_UPVALUE then
     local name = funcuvname(fn, d)
     return scan.names[name] and scan.outer[name]
-  elseif op == GGET then
+  elseif op == GET_GLOBAL then
     return type(scan.env) == "table" and scan.field_of(scan.env, funck(fn, -d - 1)) or nil
-  elseif op == MOV then
+  elseif op == MOVE then
     return held[d]
   elseif op == GET_FIELD then
     local holder = held[b]
@@ -296,7 +274,7 @@ end
 
 local function computes_names(fn)
   for _, op in each_instruction(fn) do
-    if op == GET_COMPUTED then return true end
+    if op == GET_BY_VALUE then return true end
   end
   local found = false
   each_constant(fn, function(constant)
@@ -314,25 +292,19 @@ function M.computes_names(fn)
   return computing[fn]
 end
 
-local CALLS = {
-  [learn("function(f) f() return end", 2)] = true,
-  [learn("function(f) return f() end", 2)] = true,
-}
-local STRING = learn("function() local a = 's' return a, a end")
-
 -- Calls visit(value) for what an instruction loads from outside, visit(value, string) for what is
 -- called with one constant string.
 local function visit_calls(scan, fn, visit)
   local held, strings = {}, {}
   for _, op, a, b, d, mode in each_instruction(fn) do
-    if CALLS[op] and held[a] ~= nil and band(d, 0xff) == 2 then
+    if (op == CALL or op == TAIL_CALL) and held[a] ~= nil and band(d, 0xff) == 2 then
       local text = strings[a + opcodes.TO_ARGUMENT]
       if text then visit(held[a], text) end
     end
     local value = loaded(scan, fn, held, op, b, d)
     forget(held, a, mode)
     forget(strings, a, mode)
-    if op == STRING then strings[a] = funck(fn, -d - 1) end
+    if op == LOAD_STRING then strings[a] = funck(fn, -d - 1) end
     if value ~= nil then
       held[a] = value
       visit(value)

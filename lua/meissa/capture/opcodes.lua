@@ -3,8 +3,8 @@
 -- Opcodes: what the instructions of a Lua function do to its registers, for the proofs from
 -- bytecode (meissa.capture.reading, meissa.capture.ownership).
 --
--- Opcode numbers are learnt from small functions, not from a table that could be of another
--- LuaJIT version.
+-- Opcode numbers are learnt from small functions below, not from a table that could be of another
+-- LuaJIT version: what loads this file has compiled them.
 -- @module meissa.capture.opcodes
 
 local jit_util = require("jit.util")
@@ -32,24 +32,24 @@ M.decode = decode
 --- Where the jump at `pc` with the operand `d` leads.
 function M.target_of(pc, d) return pc + d - 0x7fff end
 
--- The opcodes of one text that another does not have.
-local function learn(text, without)
-  local function opcodes(source)
-    local found, pc, fn = {}, 1, assert(loadstring(source))
+-- The opcodes of one function that another does not have.
+local function learn(fn, without)
+  local function opcodes(of)
+    local found, pc = {}, 1
     while true do
-      local op = decode(fn, pc)
+      local op = decode(of, pc)
       if not op then return found end
       found[op], pc = true, pc + 1
     end
   end
-  local found = opcodes(text)
+  local found = opcodes(fn)
   for op in tables.each(opcodes(without)) do found[op] = nil end
   return found
 end
 
--- Where the first jump of a text leads.
-local function learn_target(text)
-  local fn, pc = assert(loadstring(text)), 1
+-- Where the first jump of a function leads.
+local function learn_target(fn)
+  local pc = 1
   while true do
     local _, _, d, _, mode = decode(fn, pc)
     if mode == M.JUMPS then return (decode(fn, M.target_of(pc, d))) end
@@ -63,52 +63,68 @@ local function only(set)
   return op
 end
 
+-- What runs once is not worth compiling.
+jit.off(learn, true)
+
+-- luacheck: push ignore 111 113 211 213 231 311 532 542
+
 --- Sets of opcodes.
-M.CALLS = learn("local f = ... f() f(f()) return f()", "local f = ... local g = f return g, f")
-for op in tables.each(learn("local f = ... return f(f())", "local f = ... f()")) do
+M.CALLS = learn(function(...) local f = ... f() f(f()) return f() end,
+  function(...) local f = ... local g = f return g, f end)
+for op in tables.each(learn(function(...) local f = ... return f(f()) end,
+  function(...) local f = ... f() end)) do
   M.CALLS[op] = true
 end
 M.ITERATES = {
-  [learn_target("local f = ... for k in f do end")] = true,
-  [learn_target("local t = ... for k in pairs(t) do end")] = true,
+  [learn_target(function(...) local f = ... for k in f do end end)] = true,
+  [learn_target(assert(loadstring "local t = ... for k in pairs(t) do end"))] = true,
 }
-M.NEW_TABLE = learn("local a, b = {}, {1} return a, b", "local a, b = 1, 2 return a, b")
-M.STORES = learn("local a, b = ... a[b] = b a.name = b a[1] = b",
-  "local a, b = ... local c = 1")
-M.STORES_COMPUTED = learn("local a, b = ... a[b] = b", "local a, b = ... local c = 1")
-M.RETURNS = learn("local a, b = ... if a then return end if b then return a end return a, b",
-  "local a, b = ... if a then a = b end")
-M.GETS_COMPUTED = learn("local a, b = ... local c = a[b] c = a[1] return c, c",
-  "local a, b = ... local c = a return c, c")
-M.MAKES_SIMPLE = learn("local a = ... local b = #a b = -a b = not a return b, b",
-  "local a = ... local b = a return b, b")
+M.NEW_TABLE = learn(function() local a, b = {}, {1} return a, b end,
+  function() local a, b = 1, 2 return a, b end)
+M.STORES = learn(function(...) local a, b = ... a[b] = b a.name = b a[1] = b end,
+  function(...) local a, b = ... local c = 1 end)
+M.STORES_COMPUTED = learn(function(...) local a, b = ... a[b] = b end,
+  function(...) local a, b = ... local c = 1 end)
+M.RETURNS = learn(
+  function(...) local a, b = ... if a then return end if b then return a end return a, b end,
+  function(...) local a, b = ... if a then a = b end end)
+M.GETS_COMPUTED = learn(function(...) local a, b = ... local c = a[b] c = a[1] return c, c end,
+  function(...) local a, b = ... local c = a return c, c end)
+M.MAKES_SIMPLE = learn(
+  function(...) local a = ... local b = #a b = -a b = not a return b, b end,
+  function(...) local a = ... local b = a return b, b end)
 
 --- Opcodes.
-M.CALL = only(learn("local f = ... f() return 1, 2", "local f = ... local g = f return 1, 2"))
-M.TAIL_CALL = only(learn("local f = ... return f()", "local f = ... f() return 1, 2"))
-M.RETURN_ALL = only(learn("local f = ... return 1, f()", "local f = ... f(f()) return 1, 2"))
-M.GET_GLOBAL = only(learn("local a = probe", "local a = 1"))
-M.SET_GLOBAL = only(learn("local a = 1 probe = a", "local a = 1"))
-M.MOVE = only(learn("local a = 1 local b = a", "local a = 1 local b = 2"))
-M.GET_FIELD = only(learn("local a = ... a = a.name", "local a = ... "))
-M.ASSIGNS_UPVALUE = {}
+M.CALL = only(learn(function(...) local f = ... f() return 1, 2 end,
+  function(...) local f = ... local g = f return 1, 2 end))
+M.TAIL_CALL = only(learn(function(...) local f = ... return f() end,
+  function(...) local f = ... f() return 1, 2 end))
+M.RETURN_ALL = only(learn(function(...) local f = ... return 1, f() end,
+  function(...) local f = ... f(f()) return 1, 2 end))
+M.GET_GLOBAL = only(learn(function() local a = probe end, function() local a = 1 end))
+M.SET_GLOBAL = only(learn(function() local a = 1 probe = a end, function() local a = 1 end))
+M.MOVE = only(learn(function() local a = 1 local b = a end,
+  function() local a = 1 local b = 2 end))
+M.GET_FIELD = only(learn(function(...) local a = ... a = a.name end,
+  function(...) local a = ... end))
+M.GET_BY_VALUE = only(learn(function(...) local a, b = ... local c = a[b] return c, c end,
+  function(...) local a, b = ... local c = a return c, c end))
+M.LOAD_STRING = only(learn(function() local a = "s" return a, a end,
+  function() local a = 1 return a, a end))
+M.POWER = only(learn(function(...) local a, b = ... local c = a ^ b end,
+  function(...) local a, b = ... local c = a end))
+M.GET_UPVALUE = only(learn(function() return only end, function() return 1 end))
 do
-  local fn = assert(loadstring("local a = 1 return function() return a end"))()
-  M.GET_UPVALUE = decode(fn, 1)
-  local inner = assert(loadstring(
-    "local a, b return function(x) a = x b = 's' a = 1 b = nil end"))()
-  local pc = 1
-  while true do
-    local op, _, _, mode = decode(inner, pc)
-    if not op then break end
-    if mode == M.UPVALUE then M.ASSIGNS_UPVALUE[op] = true end
-    pc = pc + 1
-  end
+  local p, q
+  M.ASSIGNS_UPVALUE = learn(function(x) p = x q = "s" p = 1 q = nil end,
+    function(x) local a = x return end)
 end
+
+-- luacheck: pop
 
 --- Registers between a called function and its first argument: two where pointers have 64 bits.
 M.TO_ARGUMENT = (function()
-  local fn, base = assert(loadstring("local f = ... f(f, 's')")), nil
+  local fn, base = function(...) local f = ... f(f, "s") end, nil
   for pc = 1, 16 do
     local op, a, d = decode(fn, pc)
     if not op then break end

@@ -2,12 +2,14 @@
 --- What a Lua function does, as its bytecode tells: which globals it reads, whether it assigns
 -- variables from outside itself, and whether it uses LuaJIT's own `^`.
 -- @module meissa.kernel.bytecode
+local opcodes = require("meissa.capture.opcodes")
 local util = require("jit.util")
-local tables = require("meissa.base.tables")
 
 local M = {}
 
 local band, rshift = bit.band, bit.rshift
+local GET_GLOBAL, SET_GLOBAL, POWER = opcodes.GET_GLOBAL, opcodes.SET_GLOBAL, opcodes.POWER
+local ASSIGNS_UPVALUE = opcodes.ASSIGNS_UPVALUE
 
 -- Calls visit(opcode, operand, prototype) for every instruction of a function and of those in it.
 local function each_instruction(proto, visit)
@@ -23,26 +25,6 @@ local function each_instruction(proto, visit)
   end
 end
 
--- The opcodes of a text. The numbering differs between versions of LuaJIT, so it is asked for.
-local function opcodes_of(text)
-  local found = {}
-  each_instruction(assert(loadstring(text)), function(op) found[op] = true end)
-  return found
-end
-
--- The opcodes of a text that another text does not have.
-local function new_opcodes(text, without)
-  local found, known = opcodes_of(text), opcodes_of(without)
-  for op in tables.each(known) do found[op] = nil end
-  return found
-end
-
-local READ_GLOBAL = new_opcodes("local a = probe", "local a = 1")
-local POWER = new_opcodes("local a, b = ... local c = a ^ b", "local a, b = ... local c = a")
-local ASSIGN = new_opcodes(
-  "local a, b = ... return function(x) a = x b = 's' a = 1 b = nil probe = x end",
-  "local a, b = ... return function(x) local c, d, e, f = a, 's', 1, nil return probe, b end")
-
 --- Looks through a function and those defined in it.
 -- @tparam function fn a Lua function
 -- @treturn table {globals = list of names that it reads, assigns = true if it assigns upvalues or
@@ -50,13 +32,13 @@ local ASSIGN = new_opcodes(
 function M.about(fn)
   local about, seen = { globals = {} }, {}
   each_instruction(fn, function(op, operand, proto)
-    if READ_GLOBAL[op] then
+    if op == GET_GLOBAL then
       local name = util.funck(proto, -operand - 1)
       if not seen[name] then about.globals[#about.globals + 1] = name end
       seen[name] = true
-    elseif POWER[op] then
+    elseif op == POWER then
       about.power = true
-    elseif ASSIGN[op] then
+    elseif op == SET_GLOBAL or ASSIGNS_UPVALUE[op] then
       about.assigns = true
     end
   end)

@@ -28,9 +28,13 @@ local bits_of = ffi.typeof("const int64_t *")
 -- Numbers beyond which memory for them is not kept.
 local KEPT = 131072
 
-local kept = doubles(KEPT)
+local kept
 
-local function room_for(count) return count <= KEPT and kept or doubles(count) end
+local function room_for(count)
+  if count > KEPT then return doubles(count) end
+  kept = kept or doubles(KEPT)
+  return kept
+end
 
 -- A list of numbers as bytes; nil if it has anything else.
 local function pack_numbers(list)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The core's constant tables as Lua tables: core.methods of array/method.h, core.strategies of
+ * depend/strategy_traits.h. Each call makes a new one. */
+#include <lua.h>
+
+#include "array/method.h"
+#include "binding/binding.h"
+#include "depend/strategy_traits.h"
+
+static void set_boolean(lua_State *L, const char *key, bool value) {
+  lua_pushboolean(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void set_string(lua_State *L, const char *key, const char *value) {
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void set_integer(lua_State *L, const char *key, int32_t value) {
+  lua_pushinteger(L, value);
+  lua_setfield(L, -2, key);
+}
+
+/* core.methods() gives a list of {name =, most =, effect =, dimension =, rowwise =, takes =,
+ * operation =}; see lua/meissa/array/method.lua. */
+static int methods(lua_State *L) {
+  const ms_method *method;
+  lua_newtable(L);
+  for (int k = 0; (method = ms_method_at(k)) != NULL; k++) {
+    const char *number = method->other ? "both" : "number";
+    lua_createtable(L, 0, 7);
+    set_string(L, "name", method->name);
+    if (method->most != MS_METHOD_ANY) set_integer(L, "most", method->most);
+    set_string(L, "effect", ms_method_effect_name(method->effect));
+    if (method->dimension > 0) set_integer(L, "dimension", method->dimension);
+    set_boolean(L, "rowwise", method->rowwise);
+    set_string(L, "takes", method->number ? number : method->other ? "other" : "none");
+    set_integer(L, "operation", method->operation);
+    lua_rawseti(L, -2, k + 1);
+  }
+  return 1;
+}
+
+/* core.strategies() gives {[name] = traits}; see lua/meissa/plan/strategy.lua. */
+static int strategies(lua_State *L) {
+  const ms_strategy_traits *traits;
+  lua_newtable(L);
+  for (int k = 0; (traits = ms_strategy_traits_of(k)) != NULL; k++) {
+    lua_createtable(L, 0, 9);
+    set_string(L, "words", traits->words);
+    set_boolean(L, "any_axis", traits->any_axis);
+    set_boolean(L, "sweeps", traits->sweeps);
+    set_boolean(L, "alone", traits->alone);
+    set_boolean(L, "rotated", traits->rotated);
+    set_integer(L, "chains", traits->chains);
+    set_boolean(L, "one_way", traits->one_way);
+    set_boolean(L, "unordered", traits->unordered);
+    set_boolean(L, "waits", ms_strategy_waits(k));
+    lua_setfield(L, -2, traits->name);
+  }
+  return 1;
+}
+
+void ms_bind_traits(lua_State *L) {
+  lua_pushcfunction(L, methods);
+  lua_setfield(L, -2, "methods");
+  lua_pushcfunction(L, strategies);
+  lua_setfield(L, -2, "strategies");
+}
