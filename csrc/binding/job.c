@@ -4,6 +4,7 @@
 #include "binding/job.h"
 
 #include <lauxlib.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -245,6 +246,30 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   lua_pop(L, 2);
 }
 
+/* rounds = {sync = name or nil, staleness =, depth = rounds and versions or nil, workers = how many
+ * may run, read_first = uint64 and reads = uint32 as bytes, see ms_task_rounds} */
+static void read_rounds(lua_State *L, int table, ms_task_rounds *rounds) {
+  ms_error err = {0};
+  size_t size;
+  lua_getfield(L, table, "rounds");
+  int from = lua_gettop(L);
+  if (lua_istable(L, from)) {
+    const char *name = ms_field_string(L, from, "sync", &size);
+    double staleness = ms_field_number(L, from, "staleness", MS_GATE_UNSAID);
+    double depth = ms_field_number(L, from, "depth", MS_GATE_UNSAID);
+    if (ms_gate_setting_find(name, isinf(staleness) ? MS_GATE_UNBOUNDED : (int64_t)staleness,
+                             (int64_t)depth, &rounds->setting, &err) != 0) {
+      luaL_error(L, "%s", err.message);
+    }
+    ms_gate_setting_rename(&rounds->setting, (uint32_t)ms_field_count(L, from, "workers", 1));
+    rounds->read_first =
+        (const uint64_t *)(const void *)ms_field_string(L, from, "read_first", &size);
+    rounds->reads = (const uint32_t *)(const void *)ms_field_string(L, from, "reads", &size);
+    rounds->read_count = rounds->reads == NULL ? 0 : size / sizeof *rounds->reads;
+  }
+  lua_pop(L, 1);
+}
+
 void ms_read_job(lua_State *L, int table, ms_job *job) {
   *job = (ms_job){0};
   luaL_checktype(L, table, LUA_TTABLE);
@@ -259,6 +284,7 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   lua_pop(L, 1);
   job->patience = ms_field_number(L, table, "patience", 0);
   if (!read_plan(L, table, job)) ms_read_grid(L, table, job);
+  read_rounds(L, table, &job->rounds);
   const uint64_t *loads = ms_field_pointer(L, table, "loads");
   if (loads != NULL) job->loads = loads;
   job->operands = read_operands(L, table, &job->operand_count);

@@ -192,6 +192,7 @@ static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error 
                   .operands = run->operands,
                   .bounds = session->config.shared && !logs ? (ms_range_starts){{0}} : job->bounds,
                   .log = logs ? log_place(session, run) : (ms_task_log){0},
+                  .rounds = job->rounds,
                   .key = job->key,
                   .key_size = job->key_size,
                   .run = job->run,

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "job/operand.h"
 #include "job/report.h"
+#include "job/task.h"
 #include "job/undo.h"
 #include "plan/needs.h"
 #include "plan/schedule.h"
@@ -92,6 +93,7 @@ typedef struct ms_job {
   const ms_job_operand *operands;
   uint32_t operand_count;
   uint32_t buffers; /* that blocks may put something into */
+  ms_task_rounds rounds;
   bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
   ms_undo *fold;    /* gets the log of a job that ends (ms_undo_fold); NULL: nobody needs it */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */

@@ -37,6 +37,22 @@ static void put_operands(const ms_task *task, ms_text *text) {
   }
 }
 
+static void put_rounds(const ms_task *task, ms_text *text) {
+  const ms_task_rounds *rounds = &task->rounds;
+  const ms_gate_setting *setting = &rounds->setting;
+  put(text, setting->name != NULL);
+  if (setting->name == NULL) return;
+  put(text, (uint64_t)setting->read_lag);
+  put(text, (uint64_t)setting->write_lag);
+  put(text, (uint64_t)setting->read_ahead);
+  put(text, (uint64_t)setting->depth);
+  put(text, (uint64_t)setting->scope);
+  put(text, setting->clocks);
+  size_t firsts = rounds->reads == NULL ? 0 : space_ranges(task) + (size_t)1;
+  put_bytes(text, rounds->read_first, firsts * sizeof *rounds->read_first);
+  put_bytes(text, rounds->reads, rounds->read_count * sizeof *rounds->reads);
+}
+
 void ms_task_write(const ms_task *task, ms_text *text) {
   put(text, (uint64_t)task->grid.strategy);
   put(text, task->grid.count);
@@ -53,6 +69,7 @@ void ms_task_write(const ms_task *task, ms_text *text) {
   }
   put_operands(task, text);
   put_bytes(text, &task->log, sizeof task->log);
+  put_rounds(task, text);
   put_bytes(text, task->key, task->key_size);
   put_bytes(text, task->run, task->run_size);
   put(text, task->kernel != NULL);
@@ -167,6 +184,39 @@ static void take_log(cursor *c, ms_task_log *log) {
   }
 }
 
+/* A lag or a depth: within bounds, or without one. */
+static int64_t take_lag(cursor *c) {
+  uint64_t value = take_number(c);
+  if (value > (uint64_t)1 << 33 && value != (uint64_t)MS_GATE_UNBOUNDED) c->failed = true;
+  return (int64_t)value;
+}
+
+static void take_rounds(cursor *c, ms_task *task) {
+  ms_task_rounds *rounds = &task->rounds;
+  ms_gate_setting *setting = &rounds->setting;
+  uint64_t any = take_number(c);
+  if (any == 0 || c->failed) return;
+  setting->name = "rounds";
+  setting->read_lag = take_lag(c);
+  setting->write_lag = take_lag(c);
+  setting->read_ahead = take_lag(c);
+  setting->depth = take_lag(c);
+  uint64_t scope = take_number(c), clocks = take_number(c);
+  if (scope > MS_GATE_GLOBAL || clocks > 1 || setting->depth < 1 || any != 1) c->failed = true;
+  setting->scope = (ms_gate_scope)scope;
+  setting->clocks = clocks == 1;
+  setting->delivered = true;
+  size_t firsts = 0;
+  rounds->read_first = take_vector(c, sizeof *rounds->read_first, &firsts);
+  rounds->reads = take_vector(c, sizeof *rounds->reads, &rounds->read_count);
+  if (firsts == 0) rounds->reads = NULL; /* else a gate is not made of what does not fit */
+  if (c->failed || task->grid.strategy != MS_ROUNDS ||
+      (firsts != 0 && (firsts != space_ranges(task) + (size_t)1 ||
+                       rounds->read_first[firsts - 1] > rounds->read_count))) {
+    c->failed = true;
+  }
+}
+
 int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_arena *arena,
                  ms_error *err) {
   cursor c = {.at = bytes, .left = size, .arena = arena};
@@ -190,6 +240,7 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) take_bounds(&c, task, dim);
   if (!c.failed) take_operands(&c, task, shared, err);
   take_log(&c, &task->log);
+  take_rounds(&c, task);
   task->key = take_bytes(&c, &task->key_size);
   task->run = take_bytes(&c, &task->run_size);
   uint64_t known = take_number(&c);

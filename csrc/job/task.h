@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "job/operand.h"
+#include "sync/gate_setting.h"
 
 /* Most bytes of a task: kernel text and captured values. */
 #define MS_TASK_LIMIT ((size_t)1 << 30)
@@ -22,6 +23,15 @@ typedef struct ms_task_log {
   uint64_t slots; /* bytes at its end that are slots for workers (block_checkpoint.h) */
 } ms_task_log;
 
+/* How the blocks of rounds wait for each other; a setting without a name: there are no rounds. */
+typedef struct ms_task_rounds {
+  ms_gate_setting setting;
+  const uint64_t
+      *read_first;       /* what range r may read: reads[read_first[r] .. read_first[r + 1]); */
+  const uint32_t *reads; /* NULL: all may read all */
+  size_t read_count;
+} ms_task_rounds;
+
 typedef struct ms_task {
   ms_grid grid;
   uint32_t workers;
@@ -30,6 +40,7 @@ typedef struct ms_task {
   const ms_operand *operands;
   ms_range_starts bounds;
   ms_task_log log;
+  ms_task_rounds rounds;
   const char *key; /* names the kernel */
   size_t key_size;
   const char *run; /* per-run bytes */

@@ -17,22 +17,51 @@ void ms_version_rows(const ms_versions *versions, const ms_version_array *array,
   if (*hi > array->rows) *hi = array->rows;
 }
 
-/* Copies the block's rows from the last version to the next. */
-static void carry(const ms_versions *versions, const ms_version_array *array, uint32_t block) {
+/* The memory of a version, counted from the start, 0. */
+static const void *memory_of(const ms_version_array *array, int64_t version) {
+  return version == 0 ? array->start : array->ring[(version - 1) % array->depth];
+}
+
+/* Copies rows of one version to another. */
+static void copy_rows(const ms_versions *versions, const ms_version_array *array, uint32_t block,
+                      const void *from, void *to) {
   int64_t lo, hi;
   ms_version_rows(versions, array, block, &lo, &hi);
   if (hi <= lo) return;
   size_t size = (size_t)((hi - lo) * array->row);
   for (int64_t o = 0; o < array->outer; o++) {
     int64_t place = (o * array->rows + lo) * array->row;
-    memcpy((char *)array->next + place, (const char *)array->last + place, size);
+    memcpy((char *)to + place, (const char *)from + place, size);
   }
 }
 
+static size_t size_of(const ms_version_array *array) {
+  return (size_t)(array->outer * array->rows * array->row);
+}
+
 static void fill(const ms_version_array *array) {
-  size_t size = (size_t)(array->outer * array->rows * array->row);
+  size_t size = size_of(array);
   for (uint32_t slot = 0; slot < array->depth; slot++)
     memcpy(array->ring[slot], array->start, size);
+}
+
+/* Images begin with the start. */
+static void fill_images(ms_versions *versions) {
+  for (uint32_t a = 0; a < versions->array_count; a++)
+    memcpy(versions->arrays[a].image, versions->arrays[a].start, size_of(&versions->arrays[a]));
+  memset(versions->held, 0, versions->ranges * sizeof *versions->held);
+  versions->imaged = 1;
+}
+
+void ms_versions_load(ms_versions *versions, uint32_t block, uint32_t range) {
+  uint32_t of = block - block % versions->ranges + range;
+  int64_t version = versions->wanted[range];
+  if (versions->held[range] == version) return;
+  for (uint32_t a = 0; a < versions->array_count; a++) {
+    const ms_version_array *array = &versions->arrays[a];
+    copy_rows(versions, array, of, memory_of(array, version), array->image);
+  }
+  versions->held[range] = version;
 }
 
 void ms_versions_begin(ms_versions *versions, uint32_t block) {
@@ -40,11 +69,13 @@ void ms_versions_begin(ms_versions *versions, uint32_t block) {
   for (uint32_t a = 0; a < versions->array_count; a++) {
     ms_version_array *array = &versions->arrays[a];
     if (versions->filled == 0) fill(array);
-    array->last = round == 0 ? array->start : array->ring[(round - 1) % array->depth];
+    array->last = memory_of(array, round);
     array->next = array->ring[round % array->depth];
-    if (array->whole == 0) carry(versions, array, block);
+    if (array->whole == 0) copy_rows(versions, array, block, array->last, array->next);
+    if (versions->wanted != NULL) array->last = array->image;
   }
   versions->filled = 1;
+  if (versions->wanted != NULL && versions->imaged == 0) fill_images(versions);
   for (uint32_t p = 0; p < versions->place_count; p++) {
     const ms_version_place *place = &versions->places[p];
     const ms_version_array *array = &versions->arrays[place->array];

@@ -23,6 +23,8 @@
 typedef struct MS_API_TYPE ms_version_array {
   const void *start;
   void *const *ring;
+  void *
+      image; /* a copy in which ranges may be of different rounds; NULL: the last version is read */
   uint32_t depth;
   uint32_t whole; /* 1: a round writes all of it */
   int64_t outer, rows, row;
@@ -47,12 +49,19 @@ typedef struct MS_API_TYPE ms_versions {
   uint32_t ranges; /* blocks of a round */
   uint32_t first;  /* the job's first block */
   uint32_t at;     /* of a range's two bounds among the block's, the first one's index */
+  int64_t *wanted; /* of each range, which version a block is to see of it, and */
+  int64_t *held;   /* which one the images have; both counted from the start, 0. Or NULL */
+  uint32_t imaged; /* 0: the images have yet to be */
   uint32_t filled; /* 0: the ring has yet to be filled with what `start` has */
 } ms_versions;
 
 /* The rows (0-based, end excluded) that a block makes of an array. */
 void ms_version_rows(const ms_versions *versions, const ms_version_array *array, uint32_t block,
                      int64_t *lo, int64_t *hi);
+
+/* Puts the version of a range that is wanted into the images, unless they have it. `block` is any
+ * block of the job. */
+void ms_versions_load(ms_versions *versions, uint32_t block, uint32_t range);
 
 /* Makes ready for `block`, which begins now. */
 MS_API void ms_versions_begin(ms_versions *versions, uint32_t block);

@@ -138,6 +138,19 @@ static void complete(ms_gate_setting *setting, int64_t staleness, int64_t depth)
   setting->two_phase = setting->write_lag == 0;
 }
 
+void ms_gate_setting_rename(ms_gate_setting *setting, uint32_t workers) {
+  if (setting->two_phase) {
+    setting->two_phase = setting->arrival = false;
+    setting->depth = 2 * setting->read_lag + 2;
+    setting->write_lag = setting->depth - 1 - setting->read_lag;
+    setting->read_ahead = 0;
+  }
+  if (setting->depth == 0) setting->depth = 2 + (int64_t)workers;
+  if (setting->write_lag != MS_GATE_UNBOUNDED && setting->depth <= setting->read_lag) {
+    setting->depth = setting->read_lag + setting->write_lag + 2; /* a value a version before it */
+  }
+}
+
 static int refuse_name(const char *name, ms_error *err) {
   return ms_error_set(err, MS_OPT,
                       "sync = \"%s\" is not known: there are \"data-centric\", \"pd-delay\", "

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/api.h"
 #include "base/error.h"
 
 #define MS_GATE_UNBOUNDED INT64_MAX /* a lag, an age without a bound; a staleness: math.huge */
@@ -25,7 +26,7 @@ typedef enum ms_gate_scope {
   MS_GATE_GLOBAL  /* those who write or read any range: as with barriers */
 } ms_gate_scope;
 
-typedef struct ms_gate_setting {
+typedef struct MS_API_TYPE ms_gate_setting {
   const char *name;   /* as users spell it; static storage */
   int64_t read_lag;   /* rounds by which what is read may be older than the round before */
   int64_t write_lag;  /* rounds by which a write may be ahead of those who read the range */
@@ -43,7 +44,13 @@ typedef struct ms_gate_setting {
  * "notify-ack", "barrier"; NULL stands for "data-centric", or for "async" where the staleness has
  * no bound. `staleness` in rounds and `depth` in versions are what the user says, or
  * MS_GATE_UNSAID. -1 with MS_OPT for what does not go together, saying why. */
-int ms_gate_setting_find(const char *name, int64_t staleness, int64_t depth, ms_gate_setting *found,
-                         ms_error *err);
+MS_API int ms_gate_setting_find(const char *name, int64_t staleness, int64_t depth,
+                                ms_gate_setting *found, ms_error *err);
+
+/* The same windows where versions have memory of their own, so that no block need read before
+ * another one writes: settings that keep a single version get as many as their reads and writes may
+ * be apart; of two phases nothing is then seen before its round. One without a bound gets two, and
+ * one for each of `workers` that may be reading it. */
+MS_API void ms_gate_setting_rename(ms_gate_setting *setting, uint32_t workers);
 
 #endif

@@ -45,14 +45,20 @@ static ms_awaited end_of(const ms_worker *worker, uint32_t block) {
                       .block = block};
 }
 
-static bool is_finished(const ms_worker *worker, const ms_awaited *of) {
-  uint32_t *told = &worker->job.told[of->worker];
-  if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
-  if (of->count <= *told || worker->road->by_frames) return of->count <= *told;
-  uint64_t progress = worker->road->status(worker, of->worker, MS_STATUS_PROGRESS);
+uint32_t ms_handover_progress(const ms_worker *worker, uint32_t number) {
+  uint32_t *told = &worker->job.told[number];
+  if (number == worker->setup.worker) return worker->job.position;
+  if (worker->road->by_frames) return *told;
+  uint64_t progress = worker->road->status(worker, number, MS_STATUS_PROGRESS);
   uint32_t seen = ms_status_value(progress, worker->job.number, 0);
   if (seen > *told) *told = seen;
-  return of->count <= *told;
+  return *told;
+}
+
+static bool is_finished(const ms_worker *worker, const ms_awaited *of) {
+  if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
+  if (of->count <= worker->job.told[of->worker]) return true;
+  return of->count <= ms_handover_progress(worker, of->worker);
 }
 
 bool ms_handover_finished(const ms_worker *worker, uint32_t block) {
@@ -169,14 +175,29 @@ static int hand_on(ms_worker *worker, uint32_t from, ms_error *err) {
   return send_rows(worker, &open, err);
 }
 
+/* How many others may wait for one of our blocks, and who, by number; UINT32_MAX: nobody. */
+static uint32_t edges(const ms_worker *worker, uint32_t block) {
+  if (worker->job.gate == NULL) return ms_schedule_edges(worker->schedule);
+  return ms_rounds_listeners(worker, block);
+}
+
+static uint32_t listener(const ms_worker *worker, uint32_t block, uint32_t edge) {
+  if (worker->job.gate != NULL) return ms_rounds_listener(worker, block, edge);
+  return ms_schedule_listener(worker->schedule, worker->setup.worker, block, edge);
+}
+
+static bool is_awaited(const ms_worker *worker, uint32_t block) {
+  if (worker->job.gate == NULL) return ms_schedule_is_awaited(worker->schedule, block);
+  return ms_rounds_listeners(worker, block) > 0;
+}
+
 /* Tells all who wait for one of our finished blocks from `from` on that they are. */
 static int tell(ms_worker *worker, uint32_t from, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_frame token = {.kind = MS_SAY_TOKEN, .job = job->number, .a = {job->last}};
-  uint32_t edges = ms_schedule_edges(worker->schedule);
   for (uint32_t block = from; block != job->block; block = next_own(worker, block)) {
-    for (uint32_t e = 0; e < edges; e++) {
-      uint32_t to = ms_schedule_listener(worker->schedule, worker->setup.worker, block, e);
+    for (uint32_t e = 0; e < edges(worker, block); e++) {
+      uint32_t to = listener(worker, block, e);
       if (to == UINT32_MAX || job->heard[to] == job->position) continue;
       job->heard[to] = job->position;
       ms_link *link = worker->road->send(worker, to, err);
@@ -225,7 +246,7 @@ static bool is_light(const ms_worker *worker) {
 static int add_to_batch(ms_worker *worker, uint32_t block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   bool last = job->position == job->share;
-  bool awaited = ms_schedule_is_awaited(worker->schedule, block);
+  bool awaited = is_awaited(worker, block);
   job->holds = job->holds || awaited || (last && job->exchange != NULL);
   if (!last && (!awaited || is_light(worker))) return 0;
   return ms_handover_flush(worker, err);
@@ -293,7 +314,11 @@ static int wait_for(ms_worker *worker, const ms_awaited *before, ms_error *err) 
 
 bool ms_handover_ready(const ms_worker *worker, uint32_t block) {
   const ms_schedule *schedule = worker->schedule;
-  for (uint32_t e = 0; e < ms_schedule_edges(schedule); e++) {
+  ms_awaited end;
+  for (uint32_t n = 0; ms_rounds_before(worker, block, n, &end); n++) {
+    if (!is_finished(worker, &end)) return false;
+  }
+  for (uint32_t e = 0; worker->job.gate == NULL && e < ms_schedule_edges(schedule); e++) {
     uint32_t before = ms_schedule_before(schedule, block, e);
     if (before != MS_NO_BLOCK && !is_over(worker, before)) return false;
   }
@@ -303,10 +328,15 @@ bool ms_handover_ready(const ms_worker *worker, uint32_t block) {
 
 int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
-  for (uint32_t e = 0; e < ms_schedule_edges(schedule); e++) {
+  ms_awaited end;
+  for (uint32_t n = 0; ms_rounds_before(worker, block, n, &end); n++) {
+    if (wait_for(worker, &end, err) != 0) return -1;
+    if (!is_finished(worker, &end)) return 0;
+  }
+  for (uint32_t e = 0; worker->job.gate == NULL && e < ms_schedule_edges(schedule); e++) {
     uint32_t before = ms_schedule_before(schedule, block, e);
     if (before == MS_NO_BLOCK) continue;
-    ms_awaited end = end_of(worker, before);
+    end = end_of(worker, before);
     if (wait_for(worker, &end, err) != 0) return -1;
     if (!is_finished(worker, &end)) return 0;
   }
@@ -319,10 +349,10 @@ int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err) {
 /* Wakes those who wait for a block, each once. */
 static void wake(ms_worker *worker, uint32_t block) {
   const ms_schedule *schedule = worker->schedule;
-  uint32_t edges = ms_schedule_edges(schedule), rung[MS_CUTS], count = 0;
+  uint32_t all = edges(worker, block), rung[MS_CUTS], count = 0;
   bool once = schedule->phase_blocks > 0; /* there each is named once */
-  for (uint32_t e = 0; e < edges; e++) {
-    uint32_t to = ms_schedule_listener(schedule, worker->setup.worker, block, e);
+  for (uint32_t e = 0; e < all; e++) {
+    uint32_t to = listener(worker, block, e);
     bool known = to == UINT32_MAX;
     for (uint32_t k = 0; k < count; k++) known = known || rung[k] == to;
     if (known) continue;

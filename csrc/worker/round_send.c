@@ -58,6 +58,7 @@ static int send_to(ms_worker *worker, uint32_t to, uint32_t from, ms_error *err)
   for (uint32_t block = from; block != worker->job.block;
        block = ms_schedule_next(schedule, own, block)) {
     uint32_t round = ms_schedule_position(schedule, block) / ranges, range = block % ranges;
+    if (!ms_rounds_reads(worker, to, range)) continue;
     if (open.any && together && open.round == round && open.last + 1 == range) {
       open.last = range;
       continue;

@@ -125,6 +125,7 @@ static int prepare(ms_worker *worker, ms_error *err) {
       ms_worker_resume(worker, err) != 0) {
     return -1;
   }
+  if (ms_rounds_prepare(worker, err) != 0) return -1;
   return ms_exchange_begin(worker, err);
 }
 
@@ -139,6 +140,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
   ms_exchange_close(worker);
+  ms_rounds_close(worker);
   ms_block_checkpoint_free(&job->checkpoint);
   ms_undo_free(&job->undo);
   ms_arena_destroy(&job->arena);
@@ -307,7 +309,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   }
   ms_worker_keep_image(worker, *block);
   if (job->memory != NULL) ms_block_local_begin(job->memory, *block);
-  if (job->versions != NULL) ms_versions_begin(job->versions, *block);
+  if (job->versions != NULL && ms_rounds_begin(worker, *block, err) != 0) return -1;
   if (job->position == 0) ms_worker_show(worker, MS_STATUS_BEGAN, job->started);
   job->running = true;
   ms_worker_show(worker, MS_STATUS_RUNNING, (uint64_t)*block + 1);

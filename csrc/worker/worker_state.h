@@ -15,6 +15,7 @@
 #include "job/undo.h"
 #include "net/link.h"
 #include "net/zap.h"
+#include "sync/gate.h"
 #include "worker/exchange.h"
 #include "worker/mapped_memory.h"
 #include "worker/road.h"
@@ -58,7 +59,8 @@ typedef struct ms_worker_job {
   uint32_t *heard;                /* by worker: `position` when it was last told */
   ms_text report;                 /* what was not sent yet */
   const ms_block_local *memory;   /* that blocks have to themselves; NULL: none */
-  ms_versions *versions;          /* that blocks make in rounds; NULL: none */
+  ms_versions *versions;          /* that blocks make in rounds; NULL: none, */
+  ms_gate *gate;                  /* and how they wait for each other */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no operand needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
@@ -191,6 +193,30 @@ int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
 int ms_handover_send(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* rounds.c: makes the gate of a job of rounds; MS_NET for sets that are none. */
+int ms_rounds_prepare(ms_worker *worker, ms_error *err);
+
+/* Who waits for a block of a job with a gate, in place of the schedule's edges: how many, and each
+ * by number from 0. */
+uint32_t ms_rounds_listeners(const ms_worker *worker, uint32_t block);
+uint32_t ms_rounds_listener(const ms_worker *worker, uint32_t block, uint32_t number);
+
+/* The end of blocks that `block` waits for, by number from 0; false: there are no more. One whose
+ * count is 0 need not be waited for. */
+bool ms_rounds_before(const ms_worker *worker, uint32_t block, uint32_t number, ms_awaited *end);
+
+/* Whether worker `to` may read what range `range` makes. */
+bool ms_rounds_reads(const ms_worker *worker, uint32_t to, uint32_t range);
+
+/* Makes ready for `block`, which begins now: the versions that it sees. */
+int ms_rounds_begin(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* Ends the job's gate. */
+void ms_rounds_close(ms_worker *worker);
+
+/* How many of worker `number`'s blocks are known here to be finished. */
+uint32_t ms_handover_progress(const ms_worker *worker, uint32_t number);
 
 /* round_send.c: sends the versions that our finished blocks from `from` on have made to those who
  * read them. */

@@ -101,7 +101,7 @@ local function find(request, record, func, level)
   local split = records.split(record, flags)
   local slots = frame.slots(split.captures, func, level and level + 1)
   roots = frame.read(slots, func, level and level + 1)
-  local memory = versions.new(request.values, request.depth)
+  local memory = versions.new(request.values, request.sync.versions)
   return {request = request, record = split, slots = slots, roots = roots, env = getfenv(func),
           versions = bind(split, roots, by_path, memory)}
 end
@@ -110,6 +110,7 @@ end
 local function check_last(run)
   for c, version in tables.each(run.versions.of) do
     local about = run.plan.array_of[c]
+    about.version = version.next and "next" or "last"
     if not version.next and about.written then
       errors.raise("DEP", "'%s' is written through a view or by a function, which in " ..
         "meissa.iterate have the round before: write %s[i] = ..., or %s[i][j] = ..., itself",
@@ -139,6 +140,7 @@ local function execute(self)
   if request.dry or request.rounds == 0 or request.space.count == 0 then
     local run = plan(self, 1, math.max(1, math.min(request.rounds, 2)))
     loop.remember(planning.complete(run))
+    if run.grid then rounds.describe(self, run) end
     return {}
   end
   return rounds.run(self, plan)

@@ -144,7 +144,7 @@ local function execute(run, told, bar)
     loads = worker_count.loads(run.grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     flat = told.flat, buffers = #told.buffers, apart = told.singly, first = run.first,
-    last = run.last,
+    last = run.last, rounds = run.rounds,
   }
   if not told.singly and #run.plan.buffers > 0 then add_stages(request, run, told) end
   local outer = executing -- a rule of merging may run loops of its own

@@ -3,7 +3,10 @@
 -- @module meissa.driver.round_request
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local pool = require "meissa.driver.pool"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
 local versions = require "meissa.driver.versions"
@@ -94,9 +97,39 @@ local function space_of(ranges, count, options, values)
   return spaces.parse(unpack(given, 1, #given))
 end
 
+-- Names of settings that are for other things than rounds.
+local OTHERS = {["notify-ack"] = true, barrier = true}
+
+local setting = ffi.new "ms_gate_setting"
+
+local function lag_of(value)
+  return value == ffi.cast("int64_t", 0x7fffffffffffffffLL) and math.huge or tonumber(value)
+end
+
+-- How rounds wait for each other: `sync`, `staleness`, `depth`, as a job takes them; `versions`,
+-- how many are kept; `lag` and `ahead`, how much older or newer than the round before what is read
+-- may be; `images`: whether it may; `global`: whether everybody waits for everybody.
+local function sync_of(options)
+  local name, staleness, depth = options.sync, options.staleness, options.depth
+  if name ~= nil and (type(name) ~= "string" or OTHERS[name]) then
+    errors.raise("OPT", "%s: option 'sync' is \"data-centric\", \"bsp\", \"bsp-2barrier\", " ..
+                 "\"pd-delay\", \"ssp\" or \"async\", not %s", NAME, tostring(name))
+  end
+  if staleness ~= nil then whole(staleness, "option 'staleness'", 0, true) end
+  if depth ~= nil then whole(depth, "option 'depth'", 1) end
+  c_api.call(c_api.lib.ms_gate_setting_find, name,
+             staleness == math.huge and 0x7fffffffffffffffLL or staleness or -1, depth or -1,
+             setting)
+  c_api.lib.ms_gate_setting_rename(setting, math.max(1, pool.workers()))
+  local lag = lag_of(setting.read_lag)
+  return {sync = name, staleness = staleness, depth = depth, workers = math.max(1, pool.workers()),
+          versions = tonumber(setting.depth), lag = lag, ahead = lag_of(setting.read_ahead),
+          images = lag > 0 or nil, global = setting.scope == 3}
+end
+
 -- Takes what is not here apart from mistakes.
 local function check_absent(options)
-  for _, name in ipairs {"by", "staleness", "sync"} do
+  for _, name in ipairs {"by"} do
     if options[name] ~= nil then
       errors.raise("OPT", "%s: option '%s' cannot be used yet", NAME, name)
     end
@@ -124,7 +157,7 @@ function M.parse(...)
   request.rounds = whole(arguments[2], "the number of rounds", 0, true)
   request.given = count > 2
   request.space = space_of({unpack(arguments, 3, count)}, count - 2, options, request.values)
-  request.depth = options.depth == nil and 2 or whole(options.depth, "option 'depth'", 2)
+  request.sync = sync_of(options)
   request.dry = options.dry
   if options.dry ~= nil and type(options.dry) ~= "boolean" then
     errors.raise("OPT", "%s: option 'dry' is true or false, not %s", NAME, tostring(options.dry))

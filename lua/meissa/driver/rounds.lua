@@ -97,6 +97,19 @@ end
 
 -- ------------------------------------------------------------------------------------------ jobs
 
+--- How the blocks of a run wait for each other, as its job takes it; tells the plan of it.
+function M.describe(self, run)
+  local asked = self.request.sync
+  ready.cut(run)
+  local found = versioned.read_sets(run)
+  run.plan.notes = versioned.words(found, asked, self.versions.memory:bytes())
+  run.plan.readers, run.plan.diameter = found.most, versioned.diameter(found)
+  local first, reads = versioned.packed(found)
+  return {sync = asked.sync, staleness = asked.staleness, depth = asked.depth,
+          workers = asked.workers, read_first = first, reads = reads,
+          images = asked.images and pool.workers() > 0 or nil}
+end
+
 -- Plans as many rounds as can be planned at once, after `done`.
 local function begin_chunk(self, plan, done)
   local request, size = self.request, 1
@@ -107,6 +120,7 @@ local function begin_chunk(self, plan, done)
     size = math.max(1, size)
     if size > 1 then run = plan(self, done + 1, done + size) end
   end
+  run.rounds = M.describe(self, run)
   plans.check_scalars(run.plan, run.values)
   run.draws, run.called = self.draws, request.called
   ready.make(run, pool.workers() > 0 and pool.session or nil)

@@ -16,6 +16,15 @@ local places_type, versions_type = ffi.typeof "ms_version_place[?]", ffi.typeof 
 local Versions = {}
 Versions.__index = Versions
 
+local whole_numbers = ffi.typeof "int64_t[?]"
+
+-- Memory for the image of an array.
+local function image_of(told, keep)
+  local memory = ffi.new("uint8_t[?]", told.outer * told.rows * told.row)
+  keep[#keep + 1] = memory
+  return memory
+end
+
 local function fill_array(core, told, operands, keep)
   local ring = pointers(#told.ring)
   for slot, number in ipairs(told.ring) do
@@ -42,6 +51,14 @@ function M.of(where, operands, layout, first)
     fill_array(self.arrays[k - 1], each, operands, self.keep)
   end
   local core = self.core
+  if told.images then
+    local wanted, held = whole_numbers(told.ranges), whole_numbers(told.ranges)
+    for k, each in ipairs(told.arrays) do
+      self.arrays[k - 1].image = image_of(each, self.keep)
+    end
+    core.wanted, core.held = wanted, held
+    self.keep[#self.keep + 1], self.keep[#self.keep + 2] = wanted, held
+  end
   core.arrays, core.array_count, core.layout = self.arrays, #told.arrays, layout
   core.ranges, core.first, core.at = told.ranges, first, told.at
   core.filled = told.filled and 1 or 0
@@ -50,7 +67,7 @@ end
 
 --- Sets up for another job on the same memory.
 function Versions:renew(first)
-  self.core.first, self.core.filled = first, self.filled and 1 or 0
+  self.core.first, self.core.filled, self.core.imaged = first, self.filled and 1 or 0, 0
 end
 
 -- Calls visit(n, place) for each parameter of a kernel that is the address of a version: parameter

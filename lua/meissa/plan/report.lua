@@ -149,8 +149,9 @@ local function array_items(plan, context)
   local items = {}
   for _, path in ipairs(keys_by(plan.arrays, "binding")) do
     local array = plan.arrays[path]
-    if array.access ~= "none" then
-      local access = array.access
+    if array.access ~= "none" and array.version ~= "last" then
+      local access = array.version and "versions" or array.access
+      if array.version then path = string.gsub(path, " %(next%)$", "") end
       if array.placement == "reduced" then
         access = array.buffer_of and "buffer of " .. array.buffer_of or "buffer"
       end
@@ -322,6 +323,7 @@ local function success(plan, context)
     context)) }
   local items = array_items(plan, context)
   append(items, scalar_items(plan))
+  append(items, plan.notes or {})
   if context.engine then
     local why = context.engine_reason and string.format(" (%s)", context.engine_reason) or ""
     items[#items + 1] = string.format("engine %s%s", context.engine, why)

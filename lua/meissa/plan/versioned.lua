@@ -4,6 +4,9 @@
 -- @module meissa.plan.versioned
 
 local array = require "meissa.array"
+local ffi = require "ffi"
+local grids = require "meissa.plan.grid"
+local show = require "meissa.array.show"
 
 local M = {}
 
@@ -60,6 +63,131 @@ local function place_array(run, k, place)
   return told
 end
 
+-- ------------------------------------------------------------------------------------- read sets
+
+-- First and last ordinal of each range along the cut dimension.
+local function ordinals_of(run)
+  local extent = run.plan.extents[run.plan.cut_dims[2]]
+  local first, last = {}, {}
+  for r = 1, run.grid.ranges[2] do
+    local lo, hi = grids.values(run.grid, 2, r)
+    first[r], last[r] = (lo - extent[1]) / extent[3], (hi - extent[1]) / extent[3]
+  end
+  return first, last
+end
+
+-- Adds to a set the ranges that meet low .. high; how many that are.
+local function add_ranges(set, first, last, low, high)
+  local count = 0
+  for r = 1, #first do
+    if first[r] <= high and last[r] >= low then
+      set[r], count = true, count + 1
+    end
+  end
+  return count
+end
+
+--- Which ranges of the round before the blocks of each range may read, from what the analyser has
+-- found of each place that reads (csrc/depend/round.h).
+-- @tab run the run, cut
+-- @treturn table {sets = {[range] = {[range] = true}}, most = the most ranges that one reads,
+-- line = of the place that reads most, full = whether each reads all}
+function M.read_sets(run)
+  local first, last = ordinals_of(run)
+  local found = {sets = {}, most = 0, widest = 0, full = true}
+  for r = 1, #first do
+    local set, count = {}, 0
+    for _, read in ipairs(run.plan.round_reads) do
+      local low = math.max(first[r] + read.least, read.sum_least - last[r])
+      local high = math.min(last[r] + read.most, read.sum_most - first[r])
+      local width = add_ranges(set, first, last, low, high)
+      if width > found.widest then found.widest, found.line = width, read.line end
+    end
+    for _ in pairs(set) do count = count + 1 end
+    found.sets[r], found.most = set, math.max(found.most, count)
+    found.full = found.full and count == #first
+  end
+  return found
+end
+
+--- The same as a job takes it: two strings, nil where each range reads all.
+function M.packed(found)
+  if found.full then return nil, nil end
+  local ranges, total = #found.sets, 0
+  local starts, list = ffi.new("uint64_t[?]", ranges + 1), {}
+  for r = 1, ranges do
+    for other = 1, ranges do
+      if found.sets[r][other] then
+        total = total + 1
+        list[total] = other - 1
+      end
+    end
+    starts[r] = total
+  end
+  local reads = ffi.new("uint32_t[?]", total + 1, list)
+  return ffi.string(starts, 8 * (ranges + 1)), ffi.string(reads, 4 * (total + 1))
+end
+
+-- How many rounds it takes what one range makes to reach the range that is farthest from it; nil
+-- where it never reaches all.
+local function eccentricity(readers, from, ranges)
+  local reached, count, rounds, front = {[from] = true}, 1, 0, {from}
+  while #front > 0 and count < ranges do
+    local next_front = {}
+    for _, r in ipairs(front) do
+      for _, other in ipairs(readers[r]) do
+        if not reached[other] then
+          reached[other], count = true, count + 1
+          next_front[#next_front + 1] = other
+        end
+      end
+    end
+    front, rounds = next_front, rounds + 1
+  end
+  return count == ranges and rounds or nil
+end
+
+--- The diameter of who reads whom: in how many rounds something reaches all; nil if it does not.
+function M.diameter(found)
+  local ranges, readers, most = #found.sets, {}, 0
+  for r = 1, ranges do readers[r] = {} end
+  for r = 1, ranges do
+    for other in pairs(found.sets[r]) do table.insert(readers[other], r) end
+  end
+  for r = 1, ranges do
+    local own = eccentricity(readers, r, ranges)
+    if not own then return nil end
+    most = math.max(most, own)
+  end
+  return most
+end
+
+-- What is left of the order of rounds, in words.
+local function guarantee_of(asked)
+  if asked.lag == 0 and asked.ahead == 0 then return "every read is of the round before" end
+  local old = asked.lag == math.huge and "of any age" or
+    string.format("up to %d round%s older than the one before", asked.lag,
+                  asked.lag == 1 and "" or "s")
+  return string.format("reads are %s%s", old, asked.ahead > 0 and ", or newer" or "")
+end
+
+--- What a report says of rounds: who reads whom, what is kept, what is promised.
+-- @tab found of M.read_sets @tab asked the request's `sync` @number bytes of all versions
+function M.words(found, asked, bytes)
+  local ranges, readers = #found.sets
+  if asked.global then
+    readers = "a barrier after each round"
+  elseif found.full and ranges > 1 then
+    readers = string.format("each range reads all (line %d)", found.line)
+  else
+    local diameter = M.diameter(found)
+    readers = string.format("a range reads at most %d of %d%s", found.most, ranges,
+                            diameter and string.format(", diameter %d", diameter) or "")
+  end
+  return {readers, string.format("%d versions, %s", asked.versions, show.bytes(bytes)),
+          guarantee_of(asked)}
+end
+
 --- Places the memory of all versions.
 -- @tab run the run, of rounds @func place place(operand) gives its number
 -- @treturn table what workers are told: `arrays`, of which each has the numbers of the operands
@@ -67,7 +195,7 @@ end
 -- version; `places`, to be filled
 function M.place(run, place)
   local told = {arrays = {}, places = {}, ranges = run.grid.ranges[2], filled = not run.by_value,
-                at = 2 * (run.plan.cut_dims[2] - 1)}
+                at = 2 * (run.plan.cut_dims[2] - 1), images = run.rounds and run.rounds.images}
   for k in ipairs(run.versions.memory.arrays) do told.arrays[k] = place_array(run, k, place) end
   return told
 end
