@@ -57,7 +57,7 @@ typedef struct ms_abstract_value {
   bool stores_nothing;  /* OTHER: no function in it stores into arrays */
   uint32_t metamethods; /* OTHER: events for which it, or something in it, may have functions */
   const char *impure;   /* OTHER: what calling it, or a method of it, may use; or NULL */
-  bool formed;          /* OTHER: formed by subscripts that are not known; it may be an element */
+  bool formed;          /* OTHER: an element or part of one of these arrays, and nothing else */
   bool exact;           /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
   ms_function *literal; /* OTHER: a function of the body that is only called; or NULL */

@@ -120,6 +120,24 @@ static void method_of_view(ms_walk *walk, const ms_abstract_value *object, ms_no
   }
 }
 
+/* A method of a part of some array or other; false if it is none that arrays have. */
+static bool method_of_part(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
+                           ms_abstract_value *value) {
+  ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
+  if (!object->formed || walk->space->methods || effect == MS_EFFECT_UNKNOWN) return false;
+  const ms_abstract_value part = *object;
+  ms_walk_find_barred(walk, node->text, node);
+  ms_arguments_walk(walk, node, MS_USE_READ);
+  *value = ms_abstract_value_scalar();
+  if (effect == MS_EFFECT_FRESH) *value = ms_abstract_value_other(0, false);
+  bool writes = effect == MS_EFFECT_WRITE || effect == MS_EFFECT_UPDATE;
+  if (writes || effect == MS_EFFECT_VIEW) *value = part;
+  if (effect == MS_EFFECT_VIEW || ms_effect_is_shape(node->text)) return true;
+  if (effect != MS_EFFECT_WRITE) ms_walk_record_groups(walk, part.groups, false, node);
+  if (writes) ms_walk_record_groups(walk, part.groups, true, node);
+  return true;
+}
+
 /* A method of something that is neither an array nor known. */
 static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
                             ms_abstract_value *value) {
@@ -180,6 +198,7 @@ static void method_value(ms_walk *walk, ms_node *node, ms_abstract_value *value)
   ms_abstract_value object, method;
   ms_walk_value(walk, node->kid[0], &object);
   if (method_of_pieces(walk, &object, node, value)) return;
+  if (method_of_part(walk, &object, node, value)) return;
   if (ms_walk_field(walk, &object, node->text, &method) && method.callable &&
       walk->bindings[method.binding].kind == MS_BIND_FUNCTION) {
     ms_arguments all = ms_arguments_evaluate(walk, node, &object);

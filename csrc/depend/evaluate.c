@@ -156,6 +156,7 @@ static void read_element(ms_walk *walk, ms_abstract_value *value, const ms_node 
   const uint64_t groups = ms_walk_groups_of(walk, value);
   ms_walk_record(walk, value, false, node);
   *value = may_range ? ms_abstract_value_other(groups, false) : ms_abstract_value_scalar();
+  value->formed = may_range;
 }
 
 static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
@@ -177,7 +178,7 @@ static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
   }
   ms_walk_index(walk, &object, node->kid[1], node, value);
   read_element(walk, value, node);
-  if (value->formed) /* an element has been read */
+  if (value->formed && value->pieces == NULL) /* an element has been read */
     ms_walk_record_groups(walk, ms_walk_groups_of(walk, value), false, node);
 }
 

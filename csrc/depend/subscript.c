@@ -54,6 +54,7 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
   value->plain_data = object->plain_data;
   value->levels = object->levels > 1 ? object->levels - 1 : object->levels;
   value->stores_nothing = object->stores_nothing;
+  value->formed = object->formed;
   value->metamethods = object->metamethods;
   if (!object->plain_data) ms_walk_add_stored(walk, value);
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);

@@ -69,6 +69,8 @@ ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a
   value.levels = !known ? 0 : levels_a > levels_b ? levels_a : levels_b;
   value.plain = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->plain));
+  value.formed = (simple_a || a->kind == MS_ABSTRACT_VALUE_VIEW || a->formed) &&
+                 (simple_b || b->kind == MS_ABSTRACT_VALUE_VIEW || b->formed);
   return value;
 }
 

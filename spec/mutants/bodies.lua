@@ -6,6 +6,7 @@ local inline = {spec = "spec/depend/inline_spec.lua"}
 local own_objects = {spec = "spec/depend/own_objects_spec.lua"}
 local given_back = {spec = "spec/capture/given_back_spec.lua"}
 local table_keys = {spec = "spec/depend/table_keys_spec.lua"}
+local keys = {spec = "spec/kernel/keys_spec.lua"}
 
 return {
   {
@@ -43,18 +44,39 @@ return {
        "key->kind == MS_ABSTRACT_VALUE_OTHER && key->levels != 1",
        "key->kind == MS_ABSTRACT_VALUE_NUMBER && key->levels > 9"},
       {"elements by lists are not read", "csrc/depend/evaluate.c",
-       "if (value->formed)", "if (value->formed && value->literal != NULL)"},
+       "if (value->formed && ", "if (value->literal != NULL && "},
       {"elements are not copied from rows", "csrc/depend/value.c",
        "view->range || view->may_range ||", "view->range ||"},
       {"elements have no methods", "csrc/depend/evaluate.c",
        "may_range ? ms_abstract_value_other(groups, false) :",
        "may_range && groups == 0 ? *value :"},
-      {"by a name it is none for the Lua engine", "csrc/kernel/emit/index_path.c",
-       "key->kind == MS_TABLE || levels(emitter, key) > 1", "key->kind == MS_TABLE"},
-      {"what has methods is an element", "csrc/kernel/emit/index_path.c",
-       " && !is_object(node) &&", " &&"},
       {"lists hold no tables", "lua/meissa/capture/search.lua",
        "and 2 or 3", "and 2 or 2"},
+      {"what fills a part does not write it", "csrc/depend/call.c",
+       "if (writes) ms_walk_record_groups(", "if (false) ms_walk_record_groups("},
+      {"what sums a part up may write it", "csrc/depend/call.c",
+       "  if (method_of_part(walk, &object, node, value)) return;\n", "", finders = {keys}},
+    },
+  },
+  {
+    rule = "both engines leave a key that may be a table to the arrays' own face",
+    finders = {keys},
+    mutants = {
+      {"they take it for a number", "csrc/kernel/emit/index_path.c",
+       "return !path->doubtful || is_computed_with(node);", "return true;"},
+      {"not that of a row by a name", "csrc/kernel/emit/view.c", " || path.doubtful) return;",
+       ") return;"},
+      {"not that of a row with a method", "csrc/kernel/emit/row.c", " && !row->doubtful;", ";"},
+      {"tables of unknown depth hold no tables", "csrc/kernel/emit/key.c",
+       "binding->kind == MS_BIND_TABLE && binding->levels > 1", "binding->kind == MS_BIND_TABLE"},
+      {"what is assigned to a local is not looked at", "csrc/kernel/emit/key.c",
+       "    if (symbol != NULL) take_in(", "    if (false) take_in("},
+      {"parameters are nothing", "csrc/kernel/emit/key.c",
+       "for (size_t s = 0; s < symbols; s++) emitter->holds[s] = any;", ""},
+      {"the length of a part is known without its keys", "csrc/kernel/native/c_row.c",
+       "if (!ms_c_is_part(w, object)) return;", "return;"},
+      {"no subscripts are all of them", "csrc/kernel/native/c_array.c",
+       "if (table->kids == 0) {", "if (false) {"},
     },
   },
   {

@@ -40,6 +40,7 @@ local PROMISED = {
   "packed triangles are arrays of two dimensions",
   "functions that a body makes and only calls are walked where they are called",
   "a table as a subscript is a range",
+  "both engines leave a key that may be a table to the arrays' own face",
   "rows that lists and functions have are those of their arrays",
   "a loop that takes the values of sparse entries writes no other iteration's",
   "objects that a body makes keep what their methods store into them, and nothing else",

@@ -17,8 +17,7 @@ static bool arithmetic(const ms_emitter *emitter, const ms_node *node) {
   if (node->kind == MS_NUMBER) return !node->boxed;
   if (node->kind == MS_BINARY) return node->op <= MS_OP_MOD;
   ms_index_path path;
-  return node->kind == MS_INDEX && ms_index_path_of(emitter, node, &path) &&
-         ms_index_path_element(emitter, &path);
+  return ms_index_path_direct(emitter, node, &path);
 }
 
 /* The helper that checks a value on its way into an element of `array`; MS_HELPER_COUNT: none. */

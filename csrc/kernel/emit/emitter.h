@@ -46,6 +46,21 @@ typedef struct ms_local_view {
   bool live; /* still believed to be used in rewritable ways only */
 } ms_local_view;
 
+/* What a local of the body may hold. */
+typedef enum ms_what {
+  MS_HOLDS_NOTHING, /* yet */
+  MS_HOLDS_NUMBER,
+  MS_HOLDS_OTHER, /* anything but a table */
+  MS_HOLDS_VIEW,  /* of an array of numbers, `levels`: dimensions that are left */
+  MS_HOLDS_TABLE, /* from outside, `levels` of tables in one another, itself the outermost, and 1 */
+  MS_HOLDS_ANY
+} ms_what;
+
+typedef struct ms_holds {
+  ms_what what;
+  uint32_t levels;
+} ms_holds;
+
 typedef struct ms_emitter {
   const ms_kernel_job *job;
   ms_arena *arena;
@@ -62,6 +77,7 @@ typedef struct ms_emitter {
   bool *parameter;               /* by capture: a number that other executions of this text share */
   const ms_scalar_plan **scalar; /* by capture; NULL if it is no scalar of the plan */
   ms_local_view **views;         /* by symbol index; NULL for other symbols */
+  ms_holds *holds;               /* by symbol index: see key.h */
   const ms_node **blocked;       /* assignment targets that keep the object's semantics */
   uint32_t blocked_count;
   bool helper_used[MS_HELPER_COUNT];

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "kernel/emit/interval.h"
+#include "kernel/emit/key.h"
 
 /* The array at the start of a path: a capture that is a dense array of numbers. */
 static bool array_base(const ms_emitter *emitter, const ms_node *node, ms_index_path *path) {
@@ -27,31 +28,6 @@ static bool local_base(const ms_emitter *emitter, const ms_node *node, ms_index_
   if (view == NULL || !view->live) return false;
   *path = (ms_index_path){.array = view->array, .local = node, .given = view->given};
   return true;
-}
-
-static bool loop_variable(const ms_emitter *emitter, const ms_node *node) {
-  const ms_symbol *symbol = node->kind == MS_NAME ? node->symbol : NULL;
-  if (symbol == NULL || symbol->assigned) return false;
-  for (uint32_t d = 0; d < emitter->dims; d++) {
-    if (emitter->indices[d] == symbol) return true;
-  }
-  return symbol->declaration != NULL && symbol->declaration->kind == MS_FOR_NUMERIC;
-}
-
-static bool captured_number(const ms_emitter *emitter, const ms_node *node) {
-  const ms_node *value;
-  uint32_t at = ms_emitter_capture(emitter, node, &value);
-  return at != MS_NO_CAPTURE && value == node &&
-         emitter->job->bindings[at].kind == MS_BIND_NUMBER &&
-         !emitter->job->loop->captures[at].assigned;
-}
-
-/* Whether an expression of A[{...}] can only be a number: a table there would be a range. */
-static bool numeric(const ms_emitter *emitter, const ms_node *node) {
-  if (node->kind == MS_PAREN) return numeric(emitter, node->kid[0]);
-  return node->kind == MS_NUMBER || (node->kind == MS_BINARY && node->op <= MS_OP_POW) ||
-         loop_variable(emitter, node) || captured_number(emitter, node) ||
-         ms_interval_of(emitter, node).known;
 }
 
 /* Whether a check may come before something else that may fail: all of a list is evaluated first.
@@ -76,47 +52,12 @@ static bool add_list(const ms_emitter *emitter, const ms_node *table, ms_index_p
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *field = table->kid[f];
     if (field->kid[0] != NULL || ms_node_is_multiple(field->kid[1]) ||
-        !numeric(emitter, field->kid[1]))
+        ms_key_may_be_table(emitter, field->kid[1]))
       return false;
     path->subscript[path->count++] = field->kid[1];
   }
   path->listed = true;
   return path->count <= LISTED || !out_of_order(emitter, path);
-}
-
-/* How far declarations are followed. */
-#define MAX_DEPTH 8
-
-/* How many levels of tables there are in the value of a captured path or of its part, itself the
- * outermost, and 1 more; 0: not known. */
-static uint32_t levels(const ms_emitter *emitter, const ms_node *node) {
-  const ms_node *value;
-  while (node->kind == MS_PAREN) node = node->kid[0];
-  uint32_t at = ms_emitter_capture(emitter, node, &value);
-  if (at != MS_NO_CAPTURE && value == node) {
-    const ms_binding *binding = &emitter->job->bindings[at];
-    if (binding->kind != MS_BIND_TABLE) return 0;
-    return binding->levels < 2 ? 2 : binding->levels;
-  }
-  uint32_t whole = node->kind == MS_INDEX ? levels(emitter, node->kid[0]) : 0;
-  return whole > 1 ? whole - 1 : whole;
-}
-
-/* Whether a key is a table as far as can be seen from here, which is a range or several subscripts:
- * what it leads to is left to the arrays' own face. */
-static bool is_table(const ms_emitter *emitter, const ms_node *key, uint32_t depth) {
-  if (depth > MAX_DEPTH) return false;
-  if (key->kind == MS_PAREN) return is_table(emitter, key->kid[0], depth + 1);
-  if (key->kind == MS_TABLE || levels(emitter, key) > 1) return true;
-  if (key->kind == MS_BINARY && (key->op == MS_OP_AND || key->op == MS_OP_OR))
-    return is_table(emitter, key->kid[0], depth + 1) || is_table(emitter, key->kid[1], depth + 1);
-  const ms_symbol *symbol = key->kind == MS_NAME ? key->symbol : NULL;
-  if (symbol == NULL || symbol->assigned || symbol->declaration == NULL) return false;
-  const ms_node *from = symbol->declaration;
-  for (uint32_t v = 0; from->kind == MS_LOCAL && v < from->symbol_count && v < from->kids; v++) {
-    if (from->symbols[v] == symbol) return is_table(emitter, from->kid[v], depth + 1);
-  }
-  return false;
 }
 
 bool ms_index_path_of(const ms_emitter *emitter, const ms_node *node, ms_index_path *path) {
@@ -125,9 +66,10 @@ bool ms_index_path_of(const ms_emitter *emitter, const ms_node *node, ms_index_p
   if (!ms_index_path_of(emitter, node->kid[0], path) || path->listed) return false;
   const ms_node *key = node->kid[1];
   if (key->kind == MS_TABLE) return add_list(emitter, key, path);
-  if (key->kind == MS_STRING || key->kind == MS_FUNCTION || is_table(emitter, key, 0)) return false;
+  if (key->kind == MS_STRING || key->kind == MS_FUNCTION) return false;
   if (path->given + path->count >= emitter->job->bindings[path->array].dim_count) return false;
   path->subscript[path->count++] = key;
+  path->doubtful = path->doubtful || ms_key_may_be_table(emitter, key);
   return true;
 }
 
@@ -239,20 +181,22 @@ void ms_index_path_offset(ms_emitter *emitter, const ms_index_path *path, bool f
   if (whole && path->count == 0 && first) ms_text_add(emitter->out, "0");
 }
 
-/* Whether the expression's value is used as an object, as no number is: the key that it ends with
- * is a range, if all goes well. */
-static bool is_object(const ms_node *node) {
+/* Whether the expression is an operand of what only numbers have: a part of an array fails there.
+ */
+static bool is_computed_with(const ms_node *node) {
   const ms_node *use = node->parent;
-  while (use != NULL && use->kind == MS_PAREN) {
-    node = use;
-    use = use->parent;
-  }
-  return use != NULL && (use->kind == MS_METHOD || use->kind == MS_INDEX) && use->kid[0] == node;
+  for (; use != NULL && use->kind == MS_PAREN; use = use->parent) node = use;
+  if (use == NULL) return false;
+  if (use->kind == MS_UNARY) return use->op == MS_OP_NEG;
+  if (use->kind == MS_FOR_NUMERIC) return node->ordinal < 3;
+  return use->kind == MS_BINARY &&
+         (use->op <= MS_OP_POW || (use->op >= MS_OP_LT && use->op <= MS_OP_GE));
 }
 
 bool ms_index_path_direct(const ms_emitter *emitter, const ms_node *node, ms_index_path *path) {
-  return node->kind == MS_INDEX && !ms_emitter_blocked(emitter, node) && !is_object(node) &&
-         ms_index_path_of(emitter, node, path) && ms_index_path_element(emitter, path);
+  if (node->kind != MS_INDEX || ms_emitter_blocked(emitter, node)) return false;
+  if (!ms_index_path_of(emitter, node, path) || !ms_index_path_element(emitter, path)) return false;
+  return !path->doubtful || is_computed_with(node);
 }
 
 void ms_index_path_place(ms_emitter *emitter, const ms_index_path *path) {
@@ -288,25 +232,6 @@ static bool safe_element(const ms_emitter *emitter, const ms_node *node) {
   return true;
 }
 
-/* Whether an expression that does not fail gives a number. */
-static bool number(const ms_emitter *emitter, const ms_node *node, uint32_t depth) {
-  ms_index_path path;
-  if (depth > MAX_DEPTH) return false;
-  if (node->kind == MS_PAREN) return number(emitter, node->kid[0], depth + 1);
-  if (node->kind == MS_NUMBER) return !node->boxed;
-  if (node->kind == MS_BINARY) return node->op <= MS_OP_POW;
-  if (node->kind == MS_UNARY) return node->op != MS_OP_NOT;
-  if (loop_variable(emitter, node) || captured_number(emitter, node)) return true;
-  if (ms_index_path_direct(emitter, node, &path)) return true;
-  const ms_symbol *symbol = node->kind == MS_NAME ? node->symbol : NULL;
-  if (symbol == NULL || symbol->assigned || symbol->declaration == NULL) return false;
-  const ms_node *from = symbol->declaration;
-  for (uint32_t v = 0; from->kind == MS_LOCAL && v < from->symbol_count && v < from->kids; v++) {
-    if (from->symbols[v] == symbol) return number(emitter, from->kid[v], depth + 1);
-  }
-  return false;
-}
-
 bool ms_emitter_may_fail(const ms_emitter *emitter, const ms_node *node) {
   const ms_node *value;
   switch (node->kind) {
@@ -325,12 +250,12 @@ bool ms_emitter_may_fail(const ms_emitter *emitter, const ms_node *node) {
       return !safe_element(emitter, node);
     case MS_UNARY:
       if (node->op == MS_OP_LEN || ms_emitter_may_fail(emitter, node->kid[0])) return true;
-      return node->op == MS_OP_NEG && !number(emitter, node->kid[0], 0);
+      return node->op == MS_OP_NEG && !ms_key_is_number(emitter, node->kid[0]);
     case MS_BINARY:
       if (ms_emitter_may_fail(emitter, node->kid[0]) || ms_emitter_may_fail(emitter, node->kid[1]))
         return true;
       if (node->op >= MS_OP_AND || node->op == MS_OP_EQ || node->op == MS_OP_NE) return false;
-      return !number(emitter, node->kid[0], 0) || !number(emitter, node->kid[1], 0);
+      return !ms_key_is_number(emitter, node->kid[0]) || !ms_key_is_number(emitter, node->kid[1]);
     default:
       return true;
   }

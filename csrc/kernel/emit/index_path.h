@@ -16,13 +16,14 @@ typedef struct ms_index_path {
   const char *base; /* name of a local that holds the offset of `given` subscripts, or NULL */
   bool listed;      /* the subscripts are written as A[{i, k}] */
   bool late;        /* they are checked on another line than theirs, perhaps */
+  bool doubtful;    /* one of the subscripts written here may be a table, and then it is a range */
 } ms_index_path;
 
 /* Resolves `A`, `A[i]`, `A[i][k]`, `A[{i, k}]`, `w[k]` for dense numeric arrays A and view locals w
  * (those in emitter->views that are live). False for anything else. */
 bool ms_index_path_of(const ms_emitter *emitter, const ms_node *node, ms_index_path *path);
 
-/* Whether the path names one element: all subscripts present. */
+/* Whether the path names one element if its subscripts are numbers: all subscripts present. */
 bool ms_index_path_element(const ms_emitter *emitter, const ms_index_path *path);
 
 /* Whether the path names a row: all subscripts but one. */
@@ -34,7 +35,8 @@ bool ms_index_path_proved(const ms_emitter *emitter, const ms_index_path *path, 
 /* Whether evaluating an expression may raise an error or call a function of the user. */
 bool ms_emitter_may_fail(const ms_emitter *emitter, const ms_node *node);
 
-/* Whether the face's element is reached through a pointer: resolves `node` to it. */
+/* Whether the face's element is reached through a pointer: resolves `node` to it. Where a subscript
+ * may be a table, only if what is made of the element then fails in any case. */
 bool ms_index_path_direct(const ms_emitter *emitter, const ms_node *node, ms_index_path *path);
 
 /* Appends the element of a full path as a place in memory. */

@@ -23,7 +23,7 @@ static int32_t type_of(const ms_emitter *emitter, const ms_index_path *row) {
 
 static bool add_row(const ms_emitter *emitter, const ms_node *node, ms_row_call *call) {
   ms_index_path *row = &call->row[call->rows++];
-  return ms_index_path_of(emitter, node, row) && ms_index_path_row(emitter, row);
+  return ms_index_path_of(emitter, node, row) && ms_index_path_row(emitter, row) && !row->doubtful;
 }
 
 /* A value that is a number whatever happens: others keep the face's argument checks. */

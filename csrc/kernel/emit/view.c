@@ -19,7 +19,7 @@ static void propose(ms_emitter *emitter, const ms_node *local, uint32_t at, bool
   const ms_symbol *symbol = local->symbols[at];
   ms_index_path path;
   if (symbol->assigned || !ms_index_path_of(emitter, local->kid[at], &path)) return;
-  if (ms_index_path_element(emitter, &path)) return;
+  if (ms_index_path_element(emitter, &path) || path.doubtful) return;
   ms_local_view *view = ms_arena_take(emitter->arena, 1, sizeof *view);
   if (view == NULL) {
     *failed = true;

@@ -86,6 +86,10 @@ static bool is_captured(const ms_writer *w, const ms_node *node) {
 
 static bool add_listed(ms_writer *w, const ms_node *table, ms_index_keys *keys) {
   keys->last = keys->count;
+  if (table->kids == 0) {
+    ms_c_refuse(w, table, "`{}` is no subscript");
+    return false;
+  }
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *value = table->kid[f]->kid[1];
     ms_kind_of kind = ms_typed_expression(w->typed, value);

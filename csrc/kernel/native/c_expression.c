@@ -254,9 +254,9 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_LEN) {
     ms_c_value of_table;
     if (ms_c_table_length(w, node->kid[0], &of_table)) return of_table;
-    ms_integer_value length = ms_c_integer_value_static(w, node);
-    if (!length.known) return refused(w, node, "is not the length of an array or gapless list");
-    return number(ms_c_text(w, "(double)%s", length.text));
+    const char *extent = ms_c_extent_of(w, node->kid[0], NULL);
+    if (extent == NULL) return refused(w, node, "is not the length of an array or gapless list");
+    return number(extent);
   }
   ms_c_value value = ms_c_expression(w, node->kid[0]);
   bool single = value.form == MS_FORM_FLOAT;

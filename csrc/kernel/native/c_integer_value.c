@@ -223,16 +223,31 @@ static ms_integer_value of_call(ms_writer *w, const ms_node *node, uint32_t fram
   return r;
 }
 
-/* #w, A:size(1) */
-static ms_integer_value of_extent(ms_writer *w, const ms_node *object, const ms_node *dim) {
+bool ms_c_is_part(const ms_writer *w, const ms_node *node) {
+  const ms_node *value;
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  return node->kind == MS_INDEX && ms_typed_binding(w->typed, node, &value) == MS_NO_CAPTURE;
+}
+
+bool ms_c_extent_dim(ms_writer *w, const ms_node *object, const ms_node *dim, uint32_t *array,
+                     uint32_t *at) {
   ms_kind_of kind = ms_typed_expression(w->typed, object);
-  if (kind.object != MS_OBJECT_VIEW && kind.object != MS_OBJECT_SPARSE) return unknown;
+  if (kind.object != MS_OBJECT_VIEW && kind.object != MS_OBJECT_SPARSE) return false;
   const ms_binding *binding = &w->emitter->job->bindings[kind.array];
-  double at = 1;
-  if (dim != NULL) at = dim->kind == MS_NUMBER ? dim->number : 0;
-  if (!(at >= 1 && at <= binding->dim_count - kind.given) || floor(at) != at) return unknown;
-  uint32_t d = kind.given + (uint32_t)at - 1;
-  const char *extent = ms_c_extent(w, kind.array, d);
+  double which = 1;
+  if (dim != NULL) which = dim->kind == MS_NUMBER ? dim->number : 0;
+  if (!(which >= 1 && which <= binding->dim_count - kind.given)) return false;
+  *array = kind.array;
+  *at = kind.given + (uint32_t)which - 1;
+  return floor(which) == which;
+}
+
+/* #w, A:size(1); not #A[k], of which k must be looked at. */
+static ms_integer_value of_extent(ms_writer *w, const ms_node *object, const ms_node *dim) {
+  uint32_t array, d;
+  if (ms_c_is_part(w, object) || !ms_c_extent_dim(w, object, dim, &array, &d)) return unknown;
+  const ms_binding *binding = &w->emitter->job->bindings[array];
+  const char *extent = ms_c_extent(w, array, d);
   const char *bound = ms_c_text(w, "(double)%s", extent);
   return (ms_integer_value){.known = true,
                             .unsigned_zero = true,

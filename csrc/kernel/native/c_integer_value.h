@@ -18,6 +18,13 @@ ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node);
 bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *extent,
                                ms_integer_value *r);
 
+/* Whether a node is part of an array by subscripts that are written here. */
+bool ms_c_is_part(const ms_writer *w, const ms_node *node);
+
+/* Which dimension of which array `#object` or `object:size(dim)` asks for; false if for none. */
+bool ms_c_extent_dim(ms_writer *w, const ms_node *object, const ms_node *dim, uint32_t *array,
+                     uint32_t *at);
+
 /* Adds a condition to a frame's guards. */
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
 

@@ -116,6 +116,20 @@ static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, co
   return (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = value};
 }
 
+/* Evaluates what is an array or a part of one, for the errors of its subscripts. */
+static void evaluate(ms_writer *w, const ms_node *object) {
+  if (!ms_c_is_part(w, object)) return;
+  const char *text = ms_c_expression(w, object).text;
+  if (!ms_c_is_simple(text)) ms_c_line(w, "(void)(%s);", text);
+}
+
+const char *ms_c_extent_of(ms_writer *w, const ms_node *object, const ms_node *dim) {
+  uint32_t array, at;
+  if (!ms_c_extent_dim(w, object, dim, &array, &at)) return NULL;
+  evaluate(w, object);
+  return ms_c_text(w, "(double)%s", ms_c_extent(w, array, at));
+}
+
 static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
   ms_kind_of kind = ms_typed_expression(w->typed, node->kid[0]);
   ms_c_value none = {
@@ -123,13 +137,14 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
   if (measure == MS_MEASURE_DIM && node->kids == 1) {
     uint32_t dims = w->emitter->job->bindings[kind.array].dim_count - kind.given;
     none.text = ms_c_number(w, (double)dims);
+    evaluate(w, node->kid[0]);
     return none;
   }
-  ms_integer_value whole = ms_c_integer_value_static(w, node);
-  if (!whole.known)
+  const char *extent = node->kids == 2 ? ms_c_extent_of(w, node->kid[0], node->kid[1]) : NULL;
+  if (extent == NULL)
     ms_c_refuse(w, node, "`%s` is not known beforehand", ms_c_source(w, node));
   else
-    none.text = ms_c_text(w, "(double)%s", whole.text);
+    none.text = extent;
   return none;
 }
 
