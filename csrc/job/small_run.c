@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <xmmintrin.h>
 
 #include "base/trace.h"
@@ -15,16 +16,40 @@
 /* How a process begins: rounding to nearest, subnormal numbers as they are, no traps. */
 #define USUAL_CONTROL 0x1f80u
 
-/* Whether every block would go through to its end. */
+/* The worst that is known of a block: an ms_native_prospect. */
 static int32_t ask(const ms_small_run *run, const ms_plan *plan) {
   int64_t bounds[MOST_BOUNDS];
-  for (uint32_t block = 0; block < plan->blocks; block++) {
+  int32_t worst = MS_NATIVE_ENDS;
+  for (uint32_t block = 0; block < plan->blocks && worst < MS_NATIVE_DOUBTFUL; block++) {
     ms_layout_bounds(&plan->layout, block, bounds);
     int32_t says = run->entry(bounds, run->slots, NULL, run->fault);
-    if (says == MS_NATIVE_ERROR) return MS_SMALL_NEVER;
-    if (says != MS_NATIVE_RAN) return MS_SMALL_NOT_NOW;
+    if (says > worst) worst = says;
   }
-  return MS_SMALL_RAN;
+  return worst;
+}
+
+/* Keeps what may be written; false where that is too much. */
+static bool keep(ms_small_run *run) {
+  uint64_t needed = 0, at = 0;
+  if (run->written_count == MS_SMALL_UNKEPT) return false;
+  for (uint32_t s = 0; s < run->written_count; s++) needed += run->written[s].size;
+  if (needed > run->kept_room) {
+    char *grown = realloc(run->kept, (size_t)needed);
+    if (grown == NULL) return false;
+    run->kept = grown;
+    run->kept_room = needed;
+  }
+  for (uint32_t s = 0; s < run->written_count; at += run->written[s++].size) {
+    memcpy(run->kept + at, run->written[s].data, (size_t)run->written[s].size);
+  }
+  return true;
+}
+
+static void put_back(const ms_small_run *run) {
+  uint64_t at = 0;
+  for (uint32_t s = 0; s < run->written_count; at += run->written[s++].size) {
+    memcpy(run->written[s].data, run->kept + at, (size_t)run->written[s].size);
+  }
 }
 
 /* Slots that a block leaves, the mark included. */
@@ -43,7 +68,8 @@ static bool make_room(ms_small_run *run, uint64_t blocks) {
   return true;
 }
 
-static void run_all(const ms_small_run *run, const ms_plan *plan) {
+/* Whether all blocks went through to their ends. */
+static bool run_all(const ms_small_run *run, const ms_plan *plan) {
   int64_t bounds[MOST_BOUNDS];
   ms_order order = ms_order_of(&plan->grid);
   ms_block_box all = ms_order_whole(&order);
@@ -54,26 +80,36 @@ static void run_all(const ms_small_run *run, const ms_plan *plan) {
     left->whole = run->mark;
     if (run->memory != NULL) ms_block_local_begin(run->memory, block);
     ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
-    run->entry(bounds, run->slots, left + 1, run->fault);
-    ms_trace(MS_TRACE_BLOCKS, "end job=0 block=%u", block);
+    bool ran = run->entry(bounds, run->slots, left + 1, run->fault) == MS_NATIVE_RAN;
+    ms_trace(MS_TRACE_BLOCKS, "%s job=0 block=%u", ran ? "end" : "fail", block);
+    if (!ran) return false;
   }
+  return true;
 }
 
 int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   if (!make_room(run, plan->blocks)) return MS_SMALL_NOT_NOW;
-  int32_t answer = ask(run, plan);
-  if (answer != MS_SMALL_RAN) return answer;
+  int32_t prospect = ask(run, plan), combined = 0;
+  if (prospect == MS_NATIVE_ENDLESS) return MS_SMALL_NEVER;
+  if (prospect == MS_NATIVE_DOUBTFUL) return MS_SMALL_NOT_NOW;
+  if (prospect == MS_NATIVE_MAY_STOP && !keep(run)) return MS_SMALL_NOT_NOW;
   unsigned control = _mm_getcsr();
   _mm_setcsr(USUAL_CONTROL);
-  run_all(run, plan);
-  int32_t combined = ms_results_combine(run->rules, run->count, (const char *)run->left,
-                                        plan->blocks, run->scalars);
+  bool ran = run_all(run, plan);
+  if (ran) {
+    combined = ms_results_combine(run->rules, run->count, (const char *)run->left, plan->blocks,
+                                  run->scalars);
+  }
   _mm_setcsr(control);
+  if (!ran) put_back(run);
+  if (!ran) return MS_SMALL_NOT_NOW;
   return combined == 0 ? MS_SMALL_RAN : MS_SMALL_UNCOMBINED;
 }
 
 void ms_small_run_free(ms_small_run *run) {
   free(run->left);
+  free(run->kept);
   run->left = NULL;
-  run->room = 0;
+  run->kept = NULL;
+  run->room = run->kept_room = 0;
 }

@@ -4,9 +4,10 @@
  * need to get going.
  *
  * The same compiled kernel runs the same blocks in the plan's order, with the floating-point state
- * that workers have, and leaves the same results: the bits are those of workers. Nothing can stop a
- * run half-way, as the kernel says of every block before the first one begins (native.h), so there
- * is no log. All memory but `left` belongs to the caller. One thread. */
+ * that workers have, and leaves the same results: the bits are those of workers. Where the kernel
+ * says of every block, before the first one begins, that it goes through to its end (native.h),
+ * there is no log; where blocks may stop, what they may write is kept until the end, and put back
+ * if one does. All memory but `left` and `kept` belongs to the caller. One thread. */
 #ifndef MS_JOB_SMALL_RUN_H
 #define MS_JOB_SMALL_RUN_H
 
@@ -15,6 +16,12 @@
 #include "kernel/native/combine.h"
 #include "kernel/native/native.h"
 #include "plan/plan.h"
+
+/* Memory that a loop may write. */
+typedef struct MS_API_TYPE ms_small_span {
+  void *data;
+  uint64_t size; /* in bytes */
+} ms_small_span;
 
 typedef struct MS_API_TYPE ms_small_run {
   ms_native_block *entry;
@@ -26,18 +33,25 @@ typedef struct MS_API_TYPE ms_small_run {
   uint32_t count;               /* as many as a block leaves */
   ms_native_slot *scalars;      /* two a result: before the run what ms_results_combine takes, after
                                    it what it gives */
-  ms_native_slot
-      *left;     /* what blocks left, as ms_results_combine takes it; made by the first run */
-  uint64_t room; /* slots there */
+  const ms_small_span *written; /* all that the loop may write, */
+  uint32_t written_count;       /* so many; MS_SMALL_UNKEPT: more than is kept */
+  /* Made by the first run that needs it: */
+  char *kept; /* what was in `written` before, */
+  uint64_t kept_room;
+  ms_native_slot *left; /* what blocks left, as ms_results_combine takes it, */
+  uint64_t room;        /* slots there */
 } ms_small_run;
 
 typedef enum ms_small_answer {
   MS_SMALL_RAN,       /* `scalars` holds what is to be assigned */
-  MS_SMALL_NOT_NOW,   /* nothing has been done: a block might stop, with these bounds or slots */
-  MS_SMALL_NEVER,     /* nothing has been done: blocks of this kernel might always */
+  MS_SMALL_NOT_NOW,   /* nothing has been done, or all is as before: a block has stopped, or may not
+                         end, with these bounds and slots */
+  MS_SMALL_NEVER,     /* nothing has been done: that may be so of this kernel always */
   MS_SMALL_UNCOMBINED /* blocks ran, and what they have `left` is no numbers: it is to be combined
                          otherwise */
 } ms_small_answer;
+
+#define MS_SMALL_UNKEPT UINT32_MAX
 
 /* Runs all blocks of a plan. */
 MS_API int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan);

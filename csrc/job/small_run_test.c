@@ -14,22 +14,25 @@
 
 enum { BLOCKS = 12, VALUES = 100, MARK = 77 };
 
-static double values[VALUES + 1];
+static double values[VALUES + 1], written[VALUES + 1];
 static int64_t first_of[64];
 static uint32_t called;
 static int64_t last_that_holds;
-static int32_t otherwise;
+static int32_t otherwise, at_best;
+static int64_t stops_at;
 static bool leaves_nil;
 
 /* Adds value by value; refuses blocks beyond a bound. */
 static int32_t sum_block(const int64_t *bounds, const ms_native_slot *slots,
                          ms_native_slot *results, ms_native_fault *fault) {
   (void)fault;
-  if (results == NULL) return bounds[1] <= last_that_holds ? MS_NATIVE_RAN : otherwise;
+  if (results == NULL) return bounds[1] <= last_that_holds ? at_best : otherwise;
   double sum = -0.0;
   const double *from = slots[0].pointer;
   for (int64_t i = bounds[0]; i <= bounds[1]; i++) sum += from[i];
   first_of[called++] = bounds[0];
+  written[bounds[0]] = -1;
+  if (bounds[0] <= stops_at && stops_at <= bounds[1]) return MS_NATIVE_SUBSCRIPT;
   results[0].number = sum;
   results[1].whole = leaves_nil ? MS_NATIVE_NIL : MS_NATIVE_NUMBER;
   return MS_NATIVE_RAN;
@@ -67,11 +70,35 @@ static void test_sum(ms_small_run *run, const ms_plan *plan, ms_native_slot *sca
 static void test_refused(ms_small_run *run, const ms_plan *plan) {
   called = 0;
   last_that_holds = VALUES - 1; /* all but the last one hold */
-  otherwise = MS_NATIVE_DECLINED;
+  otherwise = MS_NATIVE_DOUBTFUL;
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW);
-  otherwise = MS_NATIVE_ERROR;
+  otherwise = MS_NATIVE_ENDLESS;
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NEVER);
   CHECK(called == 0);
+}
+
+/* Blocks that may stop leave nothing if one does. */
+static void test_stop(ms_small_run *run, const ms_plan *plan, ms_native_slot *scalars) {
+  last_that_holds = VALUES;
+  at_best = MS_NATIVE_MAY_STOP;
+  called = 0;
+  run->written_count = MS_SMALL_UNKEPT;
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW && called == 0);
+  const ms_small_span spans[] = {{written, 40 * sizeof *written},
+                                 {written + 40, (VALUES - 39) * sizeof *written}};
+  run->written = spans;
+  run->written_count = 2;
+  for (int i = 0; i <= VALUES; i++) written[i] = i;
+  stops_at = 61;
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW);
+  CHECK(called > 6 && called < BLOCKS);
+  for (int i = 0; i <= VALUES; i++) CHECK(written[i] == i);
+  stops_at = 0;
+  test_sum(run, plan, scalars);
+  for (uint32_t b = 0; b < BLOCKS; b++) CHECK(written[first_of[b]] == -1);
+  at_best = MS_NATIVE_ENDS;
+  run->written = NULL;
+  run->written_count = 0;
 }
 
 /* Subnormal numbers count, whatever the process has chosen, and keeps. */
@@ -103,6 +130,7 @@ int main(void) {
   for (int i = 0; i <= VALUES; i++) values[i] = 1.0 / (i + 3);
   ms_native_slot slots[1] = {{.pointer = values}}, scalars[2] = {{0}};
   ms_native_fault fault = {0};
+  at_best = MS_NATIVE_ENDS;
   const ms_combine_rule rule = {.op = MS_REDUCE_SUM};
   ms_small_run run = {.entry = sum_block,
                       .slots = slots,
@@ -114,6 +142,7 @@ int main(void) {
   const ms_plan plan = make_plan();
   test_sum(&run, &plan, scalars);
   test_refused(&run, &plan);
+  test_stop(&run, &plan, scalars);
   test_control(&run, &plan, scalars);
   test_uncombined(&run, &plan, scalars);
   ms_small_run_free(&run);

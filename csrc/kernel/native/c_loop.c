@@ -243,6 +243,13 @@ static const char *end_number(ms_writer *w, const ms_end *end) {
   return end->number != NULL ? end->number : ms_c_text(w, "(double)%s", end->whole.text);
 }
 
+/* Whether the end of a loop is a number that one can count to. */
+static bool is_near(const ms_end *end) {
+  const int64_t far = (int64_t)1 << 33;
+  const ms_integer_value *whole = end->number == NULL ? &end->whole : end->value.whole;
+  return whole != NULL && whole->known && whole->least >= -far && whole->most <= far;
+}
+
 /* The careful loop: no frames, so that nothing is guarded. */
 static void write_careful(ms_writer *w, const ms_node *loop, const ms_end *start,
                           const ms_end *limit, int64_t step) {
@@ -250,6 +257,7 @@ static void write_careful(ms_writer *w, const ms_node *loop, const ms_end *start
   w->frames = 0;
   w->careful++;
   const char *by = step == 1 ? NULL : ms_c_number(w, (double)step);
+  w->uncounted = w->uncounted || !is_near(start) || !is_near(limit);
   write_number_loop(w, loop, end_number(w, start), end_number(w, limit), by);
   w->careful--;
   w->frames = frames;
@@ -296,6 +304,7 @@ static void write_ended(ms_writer *w, const void *context) {
   if (ended->quick) {
     write_quick(w, ended->loop, ended->start, ended->limit, ended->step);
   } else {
+    w->uncounted = true;
     write_number_loop(w, ended->loop, ended->start->number, ended->limit->number,
                       ended->by->number);
   }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 7
+#define MS_NATIVE_ABI 8
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -54,11 +54,17 @@ typedef struct ms_native_fault {
  * the positions of private scalars in the order of ms_kernel_info; then two for each streak, where
  * its slots are and how many, which the caller frees. Returns fault->stop.
  *
- * Given no `results` it runs nothing, and tells whether the block would: MS_NATIVE_RAN, it goes
- * through to its end whatever the arrays hold; MS_NATIVE_DECLINED, not with these bounds and slots;
- * MS_NATIVE_ERROR, that is known of no block of this kernel. */
+ * Given no `results` it runs nothing, and returns an ms_native_prospect. */
 typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,
                                 ms_native_slot *results, ms_native_fault *fault);
+
+/* What is known of a block before it runs. */
+typedef enum ms_native_prospect {
+  MS_NATIVE_ENDS,     /* it goes through to its end, whatever the arrays hold */
+  MS_NATIVE_MAY_STOP, /* it does so or stops, soon: all its loops are counted */
+  MS_NATIVE_DOUBTFUL, /* neither is known with these bounds and slots, */
+  MS_NATIVE_ENDLESS   /* or of any block of this kernel */
+} ms_native_prospect;
 
 /* What a result is. */
 typedef enum ms_native_tag {

@@ -223,9 +223,12 @@ static void write_call(ms_writer *w, const parameters *all, const char *name, bo
 }
 
 /* The answer to a call without results (native.h), as C. */
-static const char *probe_of(const ms_writer *w, bool guarded) {
-  if (!w->ends) return "MS_NATIVE_ERROR";
-  return guarded ? "ms_holds ? MS_NATIVE_RAN : MS_NATIVE_DECLINED" : "MS_NATIVE_RAN";
+static const char *prospect_of(ms_writer *w, bool guarded) {
+  const char *best = w->ends ? "MS_NATIVE_ENDS" : "MS_NATIVE_MAY_STOP";
+  if (!w->counted || w->declines) return "MS_NATIVE_ENDLESS";
+  if (!guarded) return best;
+  return ms_c_text(w, "ms_holds ? %s : %s", best,
+                   w->careful_counted ? "MS_NATIVE_MAY_STOP" : "MS_NATIVE_DOUBTFUL");
 }
 
 static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
@@ -246,7 +249,7 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
     ms_c_bounds(w);
     ms_c_line(w, "const bool ms_holds = %s;", w->frame[0].guards.bytes);
   }
-  ms_c_line(w, "if (MS_UNLIKELY(results == 0)) return %s;", probe_of(w, guarded));
+  ms_c_line(w, "if (MS_UNLIKELY(results == 0)) return %s;", prospect_of(w, guarded));
   if (guarded) {
     ms_c_line(w, "if (MS_UNLIKELY(!ms_holds)) {");
     if (w->declines) {
@@ -323,10 +326,16 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   ms_text quick = {0}, careful = {0}, wide = {0};
   w->positions = info->positions;
   bool written = write_body(w, &quick, false, false);
-  w->ends = !w->stops && !w->uncounted && !w->declines;
-  if (written && w->fits.length > 0) written = write_body(w, &wide, false, true);
+  w->counted = !w->uncounted;
+  w->ends = !w->stops;
+  if (written && w->fits.length > 0) {
+    written = write_body(w, &wide, false, true);
+    w->counted = w->counted && !w->uncounted;
+    w->ends = w->ends && !w->stops;
+  }
   bool guarded = w->frame[0].guards.length > 0;
   if (written && guarded && !w->declines) written = write_body(w, &careful, true, false);
+  w->careful_counted = !w->uncounted;
   info->declines = w->declines;
   w->out = out;
   if (written) {

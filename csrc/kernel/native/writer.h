@@ -146,6 +146,8 @@ typedef struct ms_writer {
   ms_cache_prefetch ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
   bool declines;         /* blocks whose guards fail are left to the Lua engine */
+  bool counted;          /* all loops of the quick text are: it does not take for ever */
+  bool careful_counted;  /* the same of the careful text */
   bool ends;             /* blocks whose guards hold go through to their end */
   const char **messages; /* of MS_NATIVE_ERROR */
   uint32_t message_count, message_room;

@@ -8,6 +8,7 @@
 -- @module meissa.driver.small
 
 local ffi = require "ffi"
+local array = require "meissa.array"
 local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
@@ -20,8 +21,8 @@ local M = {}
 M.most = ffi.new("double[1]", 2e-4)
 
 -- How much longer its blocks may have taken on workers, who have other things to do for each and
--- may have lost their cores meanwhile, for it to be tried here.
-local TOLERANCE = 8
+-- may have lost their cores meanwhile, for it to be tried here at once, and after a while.
+local TOLERANCE, GREAT_TOLERANCE = 8, 64
 
 -- The most that a pace rises from one execution to the next: a loop that lost its core to others
 -- says nothing about itself.
@@ -37,10 +38,10 @@ local NOTHING = {}
 -- Whether a loop takes little time, as far as that is known: from its executions here, `pace` in
 -- seconds an iteration, else from those on workers.
 local function is_short(record, volume)
-  local here, learned = record.small, record.learned
-  if here and here.pace[0] * volume <= M.most[0] then return true end
-  if not learned or learned.pace * volume > TOLERANCE * M.most[0] then return false end
-  if not here then return true end
+  local here, learned, most = record.small, record.learned, M.most[0]
+  if here.pace[0] * volume <= most then return true end
+  if not learned or learned.pace * volume > GREAT_TOLERANCE * most then return false end
+  if here.pace[0] == math.huge and learned.pace * volume <= TOLERANCE * most then return true end
   here.executions = here.executions + 1
   return here.executions >= here.wait
 end
@@ -50,22 +51,31 @@ end
 function M.suits(run)
   local native, static = run.native, run.kernel
   if not native or not native.object or #run.plan.buffers > 0 then return false end
+  run.record.small = run.record.small or
+    {pace = ffi.new("double[1]", math.huge), wait = FIRST_WAIT, executions = 0}
   return not static.never_small and kernel.runs_alone(static) and
     is_short(run.record, run.grid.volume)
 end
 
 -- Takes note of how long a run took.
 local function learn(record, seconds, volume)
-  local here, pace = record.small, seconds / volume
-  if not here then
-    here = {pace = ffi.new("double[1]", pace), wait = FIRST_WAIT, executions = 0}
-    record.small = here
-  end
-  here.pace[0] = math.min(pace, RISE * here.pace[0])
+  local here = record.small
+  here.pace[0] = math.min(seconds / volume, RISE * here.pace[0])
   if here.executions >= here.wait then -- it was tried again
     here.wait = seconds > M.most[0] and math.min(2 * here.wait, LONGEST_WAIT) or FIRST_WAIT
   end
   here.executions = 0
+end
+
+-- The core's arrays that a loop may write.
+local function written_by(run)
+  local list = {}
+  for c, binding in ipairs(run.bindings) do
+    if binding.kind == "array" and run.plan.array_of[c].written and not binding.scratch then
+      list[#list + 1] = array.core(run.values[c])
+    end
+  end
+  return list
 end
 
 -- The instance of the run's kernel on the arrays' own memory. That of an earlier run is filled
@@ -82,7 +92,8 @@ local function instance_of(run)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
   known = {where = where, object = object, instance = instance, own = own,
            info = run.kernel.info,
-           run = small_runs.make(instance, own, run.kernel.info)}
+           written = written_by(run)}
+  known.run, known.spans = small_runs.make(instance, own, known.written, run.kernel.info)
   run.situation.small = known
   return known
 end

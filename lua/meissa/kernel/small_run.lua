@@ -16,18 +16,39 @@ local lib = core.lib
 
 local RAN, NOT_NOW, NEVER = 0, 1, 2
 
+-- Bytes of an element, by type.
+local SIZES = {[0] = 4, 8, 4, 8}
+
 local new = ffi.metatype("ms_small_run", {__gc = lib.ms_small_run_free})
+
+-- Bytes that are kept for a loop that may stop: workers get going in the time that copying twice as
+-- many takes.
+local MOST_KEPT, UNKEPT = 2 ^ 17, 2 ^ 32 - 1
+
+-- The memory of arrays; nil where that is more than is kept, or not in one piece.
+local function spans_of(arrays)
+  local spans, size = ffi.new("ms_small_span[?]", #arrays + 1), 0
+  for k, each in ipairs(arrays) do
+    if each.sparse == 0 and lib.ms_array_contiguous(each) == 0 then return nil end
+    local bytes = tonumber(each.count) * SIZES[each.type]
+    spans[k - 1].data, spans[k - 1].size, size = each.data, bytes, size + bytes
+  end
+  return size <= MOST_KEPT and spans or nil
+end
 
 --- What runs an instance's blocks; whoever has it keeps the instance.
 -- @tab instance a native one @tab[opt] own its private memory (see block_local.lua)
+-- @tab written core's arrays that the loop may write
 -- @tab info of the kernel, for which kernel.runs_alone holds
--- @return an ms_small_run
-function M.make(instance, own, info)
+-- @return an ms_small_run; what lives as long
+function M.make(instance, own, written, info)
   local run, known = new(), results_of.rules(info)
   run.entry, run.slots, run.fault = instance.entry, instance.slots, instance.fault
   run.mark, run.memory = native.MARK, own and own.core
+  local spans = spans_of(written)
+  run.written, run.written_count = spans, spans and #written or UNKEPT
   if known then run.rules, run.count, run.scalars = known.rules, known.count, known.scalars end
-  return run
+  return run, spans
 end
 
 --- Runs all blocks of a plan.
