@@ -237,9 +237,23 @@ static int emit(lua_State *L) {
   return 2;
 }
 
+static void push_advice(lua_State *L, const ms_kernel_job *job, const ms_kernel_info *info) {
+  if (info->fast_line != 0) {
+    lua_pushnumber(L, info->fast_line);
+    lua_setfield(L, -2, "fast_line");
+  }
+  if (info->wide_line != 0 && info->wide < job->loop->capture_count) {
+    lua_pushnumber(L, info->wide_line);
+    lua_setfield(L, -2, "wide_line");
+    lua_pushnumber(L, info->wide + 1);
+    lua_setfield(L, -2, "wide");
+  }
+}
+
 /* core.emit_native(loop, plan, bindings, space, elements, entry_type, fast) -> C text, info; or
  * nil, {line =, column =, message =} if the body stays on the Lua engine; or nil, error. The info
- * is that of core.emit with `messages`, the texts of MS_NATIVE_ERROR. */
+ * is that of core.emit with `messages`, the texts of MS_NATIVE_ERROR, and what would be faster, if
+ * anything: `fast_line`, or `wide` and `wide_line`, see emit.h. */
 static int emit_native(lua_State *L) {
   ms_space space;
   ms_kernel_job job = {0};
@@ -271,6 +285,7 @@ static int emit_native(lua_State *L) {
     lua_rawseti(L, -2, (int)m + 1);
   }
   lua_setfield(L, -2, "messages");
+  push_advice(L, &job, &emission->info);
   return 2;
 }
 

@@ -171,6 +171,28 @@ describe("regions in fast mode", function()
     assert.equal(2 ^ 24 + 2, env.s)
   end)
 
+  it("are what reports propose", function()
+    local meissa = require "meissa"
+    local W, c, b = meissa.ones({ 4, 8 }, { type = "float" }), meissa.zeros(8), meissa.zeros(4)
+    local f8 = meissa.ones({ 8 }, { type = "float" })
+    local function report(numeric, scale)
+      return tostring(meissa.plan(4, { numeric = numeric }, function(i)
+        local w = W[i]
+        for k = 1, 8 do w[k] = w[k] * scale[k] end
+        b[i] = w:sum()
+      end))
+    end
+    local line = debug.getinfo(report, "S").linedefined + 3
+    assert.is_nil(report("strict", c):find("faster", 1, true))
+    assert.is_nil(report("fast", f8):find("faster", 1, true))
+    assert.is_truthy(report("fast", c):find(
+      ('\n  faster, if that is exact enough:  type = "float" for scale (line %d in float)')
+        :format(line), 1, true))
+    assert.is_truthy(report("strict", f8):find(
+      ('\n  faster, if that is exact enough:  {numeric = "fast"} (line %d in float)')
+        :format(line), 1, true))
+  end)
+
   it("leave strict texts alone", function()
     local text = assert(native.emit(text_of "s = s + F[i] * third", world(), space_of(world())))
     assert.is_nil(text:match("ms_quick%(const.*"):find "float%)")

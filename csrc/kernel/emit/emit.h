@@ -99,6 +99,10 @@ typedef struct ms_kernel_info {
   uint32_t positions; /* numbers that say where a private scalar got its value */
   bool row;           /* the block function takes rlo, rhi */
   bool declines;      /* native: some blocks are left to the Lua engine (MS_NATIVE_DECLINED) */
+  /* Native: what would be faster. The line of a region, or of a builtin on rows, that fast mode
+   * computes in float; of one that would be float but for the elements of array `wide` (a capture),
+   * which are double. 0: none. */
+  uint32_t fast_line, wide_line, wide;
 } ms_kernel_info;
 
 /* Appends the chunk's text to `out` and fills `info`, which the caller clears in any case. Fails

@@ -93,6 +93,7 @@ static void append(ms_writer *w, const ms_text *text) {
 
 void ms_c_region(ms_writer *w, const ms_node *node, ms_c_write *write, const void *context) {
   if (!w->fast) {
+    if (w->info->fast_line == 0) ms_c_survey_is_single(w, node);
     write(w, context);
     return;
   }
@@ -112,7 +113,7 @@ void ms_c_region(ms_writer *w, const ms_node *node, ms_c_write *write, const voi
     w->wide++;
     write_apart(w, region, write, context, &wide);
     w->wide--;
-    ms_c_line(w, "if (MS_LIKELY(%s)) {", region->fits.bytes);
+    ms_c_line(w, "if (MS_SURELY(%s)) {", region->fits.bytes);
     append(w, &narrow);
     ms_c_line(w, "} else {");
     append(w, &wide);

@@ -28,6 +28,7 @@ typedef struct ms_survey {
   ms_writer *w;
   const ms_node *node; /* the region's */
   bool single, full;   /* float elements; what makes it double */
+  uint32_t wide;       /* an array of double elements, or MS_NO_CAPTURE */
   uint32_t exact;      /* > 0: in a subscript, an end of a loop, or an operand of `bit` */
 } ms_survey;
 
@@ -240,9 +241,11 @@ static void look_at_kids(ms_survey *survey, const ms_node *node, uint32_t from, 
   }
 }
 
-static void count_type(ms_survey *survey, int32_t type) {
+static void count_array(ms_survey *survey, uint32_t array) {
+  int32_t type = survey->w->emitter->job->elements[array].type;
   if (type == MS_FLOAT) survey->single = true;
   if (type == MS_DOUBLE || type == MS_INT64) survey->full = true;
+  if (type == MS_DOUBLE) survey->wide = array;
 }
 
 static void look_at_index(ms_survey *survey, const ms_node *node, bool written,
@@ -251,7 +254,7 @@ static void look_at_index(ms_survey *survey, const ms_node *node, bool written,
   if (ms_typed_binding(survey->w->typed, node, &value) != MS_NO_CAPTURE) return;
   uint32_t array = element_of(survey, node);
   if (array != MS_NO_CAPTURE && (written || !is_path_fixed(survey, node, calls)))
-    count_type(survey, survey->w->emitter->job->elements[array].type);
+    count_array(survey, array);
   look(survey, node->kid[0], calls);
   survey->exact++;
   look(survey, node->kid[1], calls);
@@ -331,8 +334,7 @@ static void look_at_entries(ms_survey *survey, const ms_node *loop) {
   const ms_node *call = loop->kid[0];
   if (call->kind != MS_METHOD || loop->symbol_count < 2) return;
   ms_kind_of row = ms_typed_expression(survey->w->typed, call->kid[0]);
-  if (row.object == MS_OBJECT_SPARSE)
-    count_type(survey, survey->w->emitter->job->elements[row.array].type);
+  if (row.object == MS_OBJECT_SPARSE) count_array(survey, row.array);
 }
 
 /* The calls that the writer is in, outermost last, as followed ones. */
@@ -354,8 +356,22 @@ static const ms_call_path *open_calls(ms_writer *w) {
   return first;
 }
 
+void ms_c_survey_note(ms_writer *w, const ms_node *node) {
+  if (!w->fast && w->info->fast_line == 0) w->info->fast_line = ms_c_body_line(w, node);
+}
+
+/* What would be faster. */
+static void advise(const ms_survey *survey) {
+  ms_writer *w = survey->w;
+  if (survey->single && !survey->full) ms_c_survey_note(w, survey->node);
+  if (!w->fast || !survey->single || survey->wide == MS_NO_CAPTURE || w->info->wide_line != 0)
+    return;
+  w->info->wide_line = ms_c_body_line(w, survey->node);
+  w->info->wide = survey->wide;
+}
+
 bool ms_c_survey_is_single(ms_writer *w, const ms_node *node) {
-  ms_survey survey = {.w = w, .node = node};
+  ms_survey survey = {.w = w, .node = node, .wide = MS_NO_CAPTURE};
   const ms_call_path *calls = open_calls(w);
   if (node->kind == MS_FOR_GENERIC) look_at_entries(&survey, node);
   if (node->kind == MS_FOR_NUMERIC || node->kind == MS_FOR_GENERIC) {
@@ -365,5 +381,6 @@ bool ms_c_survey_is_single(ms_writer *w, const ms_node *node) {
   } else {
     look_at_kids(&survey, node, 0, node->kids, calls);
   }
+  advise(&survey);
   return survey.single && !survey.full;
 }

@@ -6,8 +6,12 @@
 
 #include "kernel/native/writer.h"
 
-/* Whether the loop, or the body's block, `node` computes in float as c_region.h says. */
+/* Whether the loop, or the body's block, `node` computes in float as c_region.h says. Notes in
+ * w->info what would be faster. */
 bool ms_c_survey_is_single(ms_writer *w, const ms_node *node);
+
+/* Notes in w->info that fast mode computes in float in this line. */
+void ms_c_survey_note(ms_writer *w, const ms_node *node);
 
 /* The loop or function around a node. */
 const ms_node *ms_c_loop_around(const ms_node *node);

@@ -11,6 +11,7 @@
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
+#include "kernel/native/c_region_survey.h"
 #include "kernel/native/c_sum.h"
 #include "kernel/native/c_value.h"
 
@@ -242,6 +243,8 @@ static bool statement(ms_writer *w, const ms_node *node, const ms_method *method
     add_number(w, &given);
     return true;
   }
+  bool floats = given.y.type[0] == 'f' && (given.row == NULL || given.x.type[0] == 'f');
+  if (floats && method->effect == MS_METHOD_UPDATE) ms_c_survey_note(w, node);
   const char *x = given.row != NULL ? pair(w, &given.x) : "";
   ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %s%s%s);", method->name, given.y.type,
             method->other ? "_" : "", method->other ? given.x.type : "", pair(w, &given.y),

@@ -375,8 +375,12 @@ int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_
   ms_typed typed;
   if (ms_emitter_prepare(&emitter) != 0 || ms_emitter_info(&emitter, info) != 0) return -1;
   int result = ms_typed_find(&typed, &emitter) == 0 ? 0 : out_of_memory(err);
-  ms_writer w = {
-      .emitter = &emitter, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
+  ms_writer w = {.emitter = &emitter,
+                 .typed = &typed,
+                 .arena = info->arena,
+                 .why = why,
+                 .fast = fast,
+                 .info = info};
   if (result == 0) result = prepare(&w, err);
   if (result == 0) result = emit(&w, out, info, err);
   messages->text = w.messages;

@@ -16,6 +16,8 @@
 
 #define MS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define MS_LIKELY(condition)   __builtin_expect(!!(condition), 1)
+/* What follows otherwise is compiled for size. */
+#define MS_SURELY(condition) __builtin_expect_with_probability(!!(condition), 1, 1.0)
 
 /* nil, false, true, a number, or nothing assigned yet. */
 typedef struct ms_value {

@@ -153,6 +153,7 @@ typedef struct ms_writer {
   uint32_t message_count, message_room;
   const ms_tree *tree; /* whose name `file` is, as a C string's inside */
   const char *file;
+  ms_kernel_info *info;
   bool failed; /* out of memory */
 } ms_writer;
 

@@ -128,7 +128,17 @@ function M.prefers_native(space)
   return M.asked(space.options) ~= "lua" and core.emit_native ~= nil and not compiler.missing()
 end
 
---- Says which engine a plan would run on, without compiling: sets `engine` and `engine_reason`.
+-- What would be faster, in words for a report.
+local function faster(info)
+  local format = "%s (line %d in float)"
+  if info.fast_line then return format:format('{numeric = "fast"}', info.fast_line) end
+  if not info.wide then return nil end
+  local path = info.captures[info.wide].path
+  return format:format('type = "float" for ' .. path, info.wide_line)
+end
+
+--- Says which engine a plan would run on, without compiling: sets `engine`, `engine_reason`, and
+-- `faster`, what would be faster at the cost of precision.
 -- @tab static the loop's kernel, see kernel.find
 -- Errors: OPT, with the line, for a loop that insists on an engine that cannot run it.
 function M.judge(plan, static, space)
@@ -148,6 +158,7 @@ function M.judge(plan, static, space)
   local kernel = static.native.kernel
   if kernel and kernel.trouble then return stay(plan, space, kernel.trouble) end
   plan.engine, plan.engine_reason = "native", nil
+  plan.faster = faster(static.native.info)
 end
 
 -- The kernel of a plan that the native engine may run; nil if it may not, which is told.
