@@ -220,9 +220,11 @@ static bool can_inline(ms_writer *w, const ms_node *node, const ms_node *functio
 
 static void declare_parameters(ms_writer *w, const ms_node *node, const ms_function *function) {
   ms_c_value arguments[MOST_PARAMETERS];
-  ms_c_list(w, node, 1, arguments, function->parameter_count, true);
-  for (uint32_t p = 0; p < function->parameter_count && w->why->line == 0; p++) {
-    const ms_node *from = p + 1 < node->kids ? node->kid[p + 1] : NULL;
+  uint32_t self = MS_TYPED_SELF(node), count = function->parameter_count;
+  if (self > 0) arguments[0] = ms_c_expression(w, node->kid[0]);
+  ms_c_list(w, node, 1, arguments + self, count > self ? count - self : 0, true);
+  for (uint32_t p = 0; p < count && w->why->line == 0; p++) {
+    const ms_node *from = p + 1 - self < node->kids ? node->kid[p + 1 - self] : NULL;
     ms_c_declare(w, function->parameters[p], arguments[p], from);
   }
 }
@@ -264,6 +266,11 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
 void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t count) {
   ms_c_value none = number(MS_FORM_DOUBLE, MS_ANY_PRECISION, "0.0");
   for (uint32_t v = 0; v < count; v++) values[v] = none;
+  const ms_node *function = ms_typed_called(w->typed, node);
+  if (function != NULL) {
+    inline_call(w, node, function, values, count);
+    return;
+  }
   if (node->kind == MS_METHOD && count <= 1) {
     none = ms_c_measure(w, node);
     if (count == 1) values[0] = none;
@@ -274,9 +281,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
     return;
   }
   ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
-  if (called.object == MS_OBJECT_FUNCTION) {
-    inline_call(w, node, called.node, values, count);
-  } else if (called.object == MS_OBJECT_BUILTIN) {
+  if (called.object == MS_OBJECT_BUILTIN) {
     const ms_library *entry = ms_library_find(called.name, node->kids - 1);
     if (!builtin_fits(w, node, called.name, entry)) return;
     none = builtin(w, node, entry);

@@ -315,9 +315,8 @@ ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
     case MS_UNARY:
       return unary(w, node);
     case MS_CALL:
-      return call(w, node);
     case MS_METHOD:
-      return ms_c_measure(w, node);
+      return call(w, node);
     case MS_FUNCTION:
       return value_of(ms_typed_expression(w->typed, node), MS_FORM_OBJECT, "");
     default:

@@ -87,8 +87,7 @@ static uint32_t element_of(const ms_survey *survey, const ms_node *node) {
 }
 
 static const ms_node *called(const ms_survey *survey, const ms_node *call) {
-  ms_kind_of kind = ms_typed_expression(survey->w->typed, call->kid[0]);
-  return kind.object == MS_OBJECT_FUNCTION ? kind.node : NULL;
+  return ms_typed_called(survey->w->typed, call);
 }
 
 /* ---- what a region writes ---- */
@@ -119,7 +118,7 @@ static bool visit_store(ms_node *node, void *context) {
         binding_of(survey, kind.array)->storage == binding_of(survey, stores->array)->storage)
       stores->found = true;
   }
-  const ms_node *function = node->kind == MS_CALL ? called(survey, node) : NULL;
+  const ms_node *function = called(survey, node);
   if (function != NULL && stores->depth < DEEPEST && !stores->found) {
     stores->depth++;
     ms_node_walk(function->function->body, visit_store, stores);
@@ -145,7 +144,8 @@ static bool is_argument_fixed(const ms_survey *survey, const ms_symbol *symbol,
   if (calls == NULL || symbol->assigned) return false;
   for (uint32_t p = 0; p < symbol->function->parameter_count; p++) {
     if (symbol->function->parameters[p] != symbol) continue;
-    return p + 1 >= calls->call->kids || is_fixed(survey, calls->call->kid[p + 1], calls->next);
+    uint32_t kid = p + 1 - MS_TYPED_SELF(calls->call);
+    return kid >= calls->call->kids || is_fixed(survey, calls->call->kid[kid], calls->next);
   }
   return false;
 }
@@ -264,7 +264,8 @@ static void look_at_index(ms_survey *survey, const ms_node *node, bool written,
 static void look_at_call(ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
   ms_kind_of kind = ms_typed_expression(survey->w->typed, node->kid[0]);
   const ms_library *entry = NULL;
-  if (kind.object == MS_OBJECT_BUILTIN) entry = ms_library_find(kind.name, node->kids - 1);
+  if (node->kind == MS_CALL && kind.object == MS_OBJECT_BUILTIN)
+    entry = ms_library_find(kind.name, node->kids - 1);
   bool bits = entry != NULL && entry->shape == MS_LIBRARY_BITS;
   survey->exact += bits;
   look_at_kids(survey, node, 1, node->kids, calls);
@@ -319,7 +320,11 @@ static void look(ms_survey *survey, const ms_node *node, const ms_call_path *cal
     case MS_CALL:
       look_at_call(survey, node, calls);
       return;
-    case MS_METHOD: /* a region of its own */
+    case MS_METHOD: /* a function, or a region of its own */
+      if (called(survey, node) != NULL) {
+        look_at_call(survey, node, calls);
+        return;
+      }
       survey->exact++;
       look_at_kids(survey, node, 0, node->kids, calls);
       survey->exact--;

@@ -321,13 +321,9 @@ void ms_c_block(ms_writer *w, const ms_node *block) {
 
 static void expression_statement(ms_writer *w, const ms_node *node) {
   const ms_node *call = node->kid[0];
-  if (call->kind == MS_METHOD && ms_c_row_statement(w, call)) return;
-  ms_c_value value = {0};
-  if (call->kind == MS_METHOD) {
-    value = ms_c_measure(w, call);
-  } else {
-    ms_c_call(w, call, &value, 0);
-  }
+  bool function = ms_typed_called(w->typed, call) != NULL;
+  if (call->kind == MS_METHOD && !function && ms_c_row_statement(w, call)) return;
+  ms_c_call(w, call, NULL, 0);
 }
 
 static void local_function(ms_writer *w, const ms_node *node) {

@@ -99,15 +99,16 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
 }
 
 ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at) {
+  const ms_node *function = ms_typed_called(typed, node);
+  if (function != NULL) {
+    const ms_callee *callee = ms_typed_callee(typed, function);
+    if (callee == NULL || at >= MS_RETURNS) return (ms_kind_of){0};
+    return callee->result[at];
+  }
   if (node->kind == MS_METHOD && at == 0) return called_method(typed, node);
   if (node->kind != MS_CALL) return ms_kind_other();
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
   if (called.can == 0) return called;
-  if (called.object == MS_OBJECT_FUNCTION) {
-    const ms_callee *callee = ms_typed_callee(typed, called.node);
-    if (callee == NULL || at >= MS_RETURNS) return (ms_kind_of){0};
-    return callee->result[at];
-  }
   if (called.object == MS_OBJECT_BUILTIN && at == 0)
     return called_builtin(typed, node, called.name);
   return ms_kind_other();
@@ -115,12 +116,13 @@ ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at
 
 bool ms_typed_single(const ms_typed *typed, const ms_node *node) {
   if (!ms_node_is_multiple(node)) return true;
+  const ms_node *function = ms_typed_called(typed, node);
+  if (function != NULL) {
+    const ms_callee *callee = ms_typed_callee(typed, function);
+    return callee != NULL && callee->results == 1;
+  }
   if (node->kind == MS_METHOD) return ms_measure_find(node->text) != MS_MEASURE_NONE;
   if (node->kind != MS_CALL) return false;
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
-  if (called.object == MS_OBJECT_BUILTIN)
-    return ms_library_find(called.name, node->kids - 1) != NULL;
-  if (called.object != MS_OBJECT_FUNCTION) return false;
-  const ms_callee *callee = ms_typed_callee(typed, called.node);
-  return callee != NULL && callee->results == 1;
+  return called.object == MS_OBJECT_BUILTIN && ms_library_find(called.name, node->kids - 1) != NULL;
 }

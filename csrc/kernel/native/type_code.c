@@ -61,50 +61,98 @@ static const char *step(const ms_typed *typed, const ms_outside *code, uint32_t 
   return path;
 }
 
-/* The binding of a number or boolean that only functions name. */
-static uint32_t inner(ms_typed *typed, const ms_outside *code, uint32_t capture, ms_meaning means) {
-  const char *path = step(typed, code, capture, means.depth);
+/* The binding of a number or boolean that only functions name, reached from capture `at`. */
+static uint32_t inner(ms_typed *typed, uint32_t at, const char *path, uint32_t binding) {
   if (path == NULL) return MS_NO_CAPTURE;
   for (uint32_t i = 0; i < typed->inner_count; i++) {
-    if (typed->inner[i].at == code->at && strcmp(typed->inner[i].path, path) == 0)
+    if (typed->inner[i].at == at && strcmp(typed->inner[i].path, path) == 0)
       return typed->given + i;
   }
   if (typed->inner_count >= MS_INNER) return MS_NO_CAPTURE;
-  typed->inner[typed->inner_count] = (ms_inner_value){code->at, path};
-  typed->bindings[typed->given + typed->inner_count] = typed->bindings[means.binding];
+  typed->inner[typed->inner_count] = (ms_inner_value){at, path};
+  typed->bindings[typed->given + typed->inner_count] = typed->bindings[binding];
   return typed->given + typed->inner_count++;
+}
+
+static bool is_passed(const ms_binding *binding) {
+  return binding->kind == MS_BIND_NUMBER || binding->kind == MS_BIND_BOOLEAN;
+}
+
+/* The path of a field of a table. */
+static const char *field_path(const ms_typed *typed, const ms_kind_of *table, const char *name) {
+  if (strpbrk(name, STEP_FUNCTION STEP_FIELD) != NULL) return NULL;
+  return ms_arena_format(typed->emitter->arena, "%s" STEP_FIELD "%s", table->name, name);
+}
+
+uint32_t ms_typed_field(const ms_typed *typed, const ms_kind_of *table, const char *name) {
+  const ms_binding *binding = &typed->bindings[table->array];
+  for (uint32_t f = 0; f < binding->field_count; f++) {
+    if (strcmp(binding->fields[f].name, name) != 0) continue;
+    uint32_t at = binding->fields[f].binding;
+    if (!is_passed(&typed->bindings[at])) return at;
+    return inner((ms_typed *)(uintptr_t)typed, table->given, field_path(typed, table, name), at);
+  }
+  return MS_NO_CAPTURE;
+}
+
+/* A field of a table from outside that the body has by another way than its name. */
+static uint32_t field_of(const ms_typed *typed, const ms_node *node, const ms_node **value) {
+  if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return MS_NO_CAPTURE;
+  ms_kind_of base = ms_typed_expression(typed, node->kid[0]);
+  *value = node;
+  return base.object == MS_OBJECT_OUTER ? ms_typed_field(typed, &base, node->kid[1]->text)
+                                        : MS_NO_CAPTURE;
 }
 
 uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value) {
   const ms_outside *code = ms_typed_outside(typed, node);
-  if (code == NULL) return ms_emitter_capture(typed->emitter, node, value);
   const ms_node *steps[MS_PATH_FIELDS + 1];
-  uint32_t count, capture = ms_capture_find(code->loop, node, steps, &count);
-  if (capture == MS_NO_CAPTURE) return capture;
+  uint32_t count, capture = MS_NO_CAPTURE;
+  if (code == NULL) {
+    capture = ms_emitter_capture(typed->emitter, node, value);
+    return capture != MS_NO_CAPTURE ? capture : field_of(typed, node, value);
+  }
+  capture = ms_capture_find(code->loop, node, steps, &count);
+  if (capture == MS_NO_CAPTURE) return field_of(typed, node, value);
   ms_meaning means = code->means[capture];
   if (means.depth > count || means.binding >= typed->given) return MS_NO_CAPTURE;
   *value = steps[count - means.depth];
-  ms_binding_kind kind = typed->bindings[means.binding].kind;
-  bool passed = kind == MS_BIND_NUMBER || kind == MS_BIND_BOOLEAN;
-  if (!passed || means.binding < typed->emitter->job->loop->capture_count) return means.binding;
-  return inner((ms_typed *)(uintptr_t)typed, code, capture, means);
+  bool captured = means.binding < typed->emitter->job->loop->capture_count;
+  if (captured || !is_passed(&typed->bindings[means.binding])) return means.binding;
+  return inner((ms_typed *)(uintptr_t)typed, code->at, step(typed, code, capture, means.depth),
+               means.binding);
 }
 
-/* How a function is reached: by the name of a capture, or from the code that mentions it. */
-static bool reach(const ms_typed *typed, const ms_node *mention, ms_outside *code) {
+/* How what a node names is reached: by the name of a capture, from the code that mentions it, or as
+ * a field of a table that is. False: not at all. */
+static bool reach(const ms_typed *typed, const ms_node *mention, uint32_t *at, const char **path) {
   const ms_outside *from = ms_typed_outside(typed, mention);
   const ms_node *value, *steps[MS_PATH_FIELDS + 1];
-  uint32_t count;
+  uint32_t count, capture;
+  *path = "";
   if (from == NULL) {
-    code->at = ms_emitter_capture(typed->emitter, mention, &value);
-    code->path = "";
-    return code->at != MS_NO_CAPTURE;
+    *at = ms_emitter_capture(typed->emitter, mention, &value);
+    if (*at != MS_NO_CAPTURE) return value == mention;
+  } else if ((capture = ms_capture_find(from->loop, mention, steps, &count)) != MS_NO_CAPTURE) {
+    *at = from->at;
+    *path = step(typed, from, capture, from->means[capture].depth);
+    return *path != NULL;
   }
-  uint32_t capture = ms_capture_find(from->loop, mention, steps, &count);
-  if (capture == MS_NO_CAPTURE) return false;
-  code->at = from->at;
-  code->path = step(typed, from, capture, from->means[capture].depth);
-  return code->path != NULL;
+  const char *name = mention->kind == MS_METHOD ? mention->text : NULL;
+  if (mention->kind == MS_INDEX && mention->kid[1]->kind == MS_STRING) name = mention->kid[1]->text;
+  if (name == NULL) return false;
+  ms_kind_of table = ms_typed_expression(typed, mention->kid[0]);
+  if (table.object != MS_OBJECT_OUTER) return false;
+  *at = table.given;
+  *path = field_path(typed, &table, name);
+  return *path != NULL;
+}
+
+ms_kind_of ms_typed_outer(const ms_typed *typed, const ms_node *mention, uint32_t at) {
+  ms_kind_of kind = {.can = MS_CAN_OBJECT, .object = MS_OBJECT_OUTER, .array = at};
+  const ms_binding *binding = &typed->bindings[at];
+  bool plain = binding->field_count > 0 && binding->objects == 0;
+  return plain && reach(typed, mention, &kind.given, &kind.name) ? kind : ms_kind_other();
 }
 
 static bool is_taken(const ms_typed *typed, const ms_loop *loop) {
@@ -133,7 +181,7 @@ static ms_outside *enter(ms_typed *typed, const ms_node *mention, uint32_t at) {
                       .loop = binding->code,
                       .means = binding->means,
                       .number = typed->codes == NULL ? 1 : typed->codes->number + 1};
-  if (!reach(typed, mention, &found)) return NULL;
+  if (!reach(typed, mention, &found.at, &found.path)) return NULL;
   ms_arena *arena = typed->emitter->arena;
   ms_outside *code = ms_arena_take(arena, 1, sizeof *code);
   found.symbol = ms_arena_take(arena, (size_t)found.loop->tree->symbols + 1, sizeof(ms_kind_of));
@@ -151,6 +199,22 @@ const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint
   while (code != NULL && code->binding != at) code = code->next;
   if (code == NULL) code = enter((ms_typed *)(uintptr_t)typed, mention, at);
   return code == NULL ? NULL : code->loop->closure->node;
+}
+
+const ms_node *ms_typed_method(const ms_typed *typed, const ms_node *call) {
+  if (call->kind != MS_METHOD) return NULL;
+  ms_kind_of table = ms_typed_expression(typed, call->kid[0]);
+  if (table.object != MS_OBJECT_OUTER) return NULL;
+  uint32_t at = ms_typed_field(typed, &table, call->text);
+  if (at == MS_NO_CAPTURE || typed->bindings[at].kind != MS_BIND_FUNCTION) return NULL;
+  return ms_typed_text(typed, call, at);
+}
+
+const ms_node *ms_typed_called(const ms_typed *typed, const ms_node *call) {
+  if (call->kind == MS_METHOD) return ms_typed_method(typed, call);
+  if (call->kind != MS_CALL) return NULL;
+  ms_kind_of called = ms_typed_expression(typed, call->kid[0]);
+  return called.object == MS_OBJECT_FUNCTION ? called.node : NULL;
 }
 
 void ms_typed_end(ms_typed *typed) {

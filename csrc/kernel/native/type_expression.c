@@ -63,6 +63,8 @@ static ms_kind_of captured(const ms_typed *typed, const ms_node *node, uint32_t 
         function = function_of(&loop->captures[at]);
       if (function == NULL) return ms_kind_other();
       return (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_FUNCTION, .node = function};
+    case MS_BIND_TABLE:
+      return ms_typed_outer(typed, node, at);
     default:
       return ms_kind_other();
   }

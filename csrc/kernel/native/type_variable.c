@@ -82,8 +82,7 @@ typedef struct search {
 static bool visit_call(ms_node *node, void *context) {
   search *calls = context;
   if (node->kind == MS_FUNCTION) return false;
-  if (node->kind == MS_CALL)
-    calls->found |= ms_typed_expression(calls->typed, node->kid[0]).object == MS_OBJECT_FUNCTION;
+  calls->found |= ms_typed_called(calls->typed, node) != NULL;
   return !calls->found;
 }
 
@@ -152,15 +151,20 @@ static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
   return callee;
 }
 
+/* The type of what a call passes to parameter `p`. */
+static ms_kind_of passed(const ms_typed *typed, const ms_node *call, uint32_t p) {
+  uint32_t self = MS_TYPED_SELF(call);
+  if (p < self) return ms_typed_expression(typed, call->kid[0]);
+  return listed(typed, call, 1, p - self);
+}
+
 /* A call of a function with known text: its parameters take the arguments' types. */
 static void call(ms_typed *typed, const ms_node *node) {
-  ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
-  if (called.object != MS_OBJECT_FUNCTION) return;
-  ms_callee *callee = add_callee(typed, called.node);
-  if (callee == NULL) return;
-  const ms_function *function = called.node->function;
+  const ms_node *called = ms_typed_called(typed, node);
+  if (called == NULL || add_callee(typed, called) == NULL) return;
+  const ms_function *function = called->function;
   for (uint32_t p = 0; p < function->parameter_count; p++)
-    grow(typed, ms_typed_symbol(typed, function->parameters[p]), listed(typed, node, 1, p));
+    grow(typed, ms_typed_symbol(typed, function->parameters[p]), passed(typed, node, p));
 }
 
 bool ms_block_ends(const ms_node *block) {
@@ -237,6 +241,7 @@ static bool visit(ms_node *node, void *context) {
       hold(typed, node);
       break;
     case MS_CALL:
+    case MS_METHOD:
       call(typed, node);
       break;
     case MS_RETURN:
@@ -280,15 +285,13 @@ static void begin(ms_typed *typed) {
 /* Notes which functions get numbers of different precision. */
 static bool visit_mixed(ms_node *node, void *context) {
   ms_typed *typed = context;
-  if (node->kind != MS_CALL) return true;
-  ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
-  ms_callee *callee =
-      called.object == MS_OBJECT_FUNCTION ? ms_typed_callee(typed, called.node) : NULL;
+  const ms_node *called = ms_typed_called(typed, node);
+  ms_callee *callee = called != NULL ? ms_typed_callee(typed, called) : NULL;
   if (callee == NULL) return true;
-  const ms_function *function = called.node->function;
+  const ms_function *function = called->function;
   for (uint32_t p = 0; p < function->parameter_count; p++) {
     ms_kind_of joined = *ms_typed_symbol(typed, function->parameters[p]);
-    if (listed(typed, node, 1, p).precision != joined.precision) callee->mixed = true;
+    if (passed(typed, node, p).precision != joined.precision) callee->mixed = true;
   }
   return true;
 }

@@ -32,6 +32,7 @@ typedef enum ms_object_kind {
   MS_OBJECT_SPARSE,   /* sparse array, or a row of it */
   MS_OBJECT_FUNCTION, /* function whose text is known */
   MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
+  MS_OBJECT_OUTER,    /* table from outside of the loop, of which fields are known */
   MS_OBJECT_BUILTIN,
   MS_OBJECT_OTHER
 } ms_object_kind;
@@ -40,9 +41,10 @@ typedef struct ms_kind_of {
   uint32_t can; /* 0: nothing is known yet */
   ms_precision precision;
   ms_object_kind object;
-  uint32_t array, given; /* VIEW, SPARSE: capture; subscripts already applied */
+  uint32_t array, given; /* VIEW, SPARSE: capture; subscripts already applied. OUTER: binding;
+                            capture that it is reached from, by the path `name` (ms_param.path) */
   const ms_node *node;   /* FUNCTION: the FUNCTION; TABLE: the TABLE */
-  const char *name;      /* BUILTIN */
+  const char *name;      /* BUILTIN, OUTER */
 } ms_kind_of;
 
 /* Most values that a function of the body returns. */
@@ -115,6 +117,23 @@ ms_kind_of *ms_typed_symbol(const ms_typed *typed, const ms_symbol *symbol);
 
 /* The binding that the path written at `node` belongs to, as ms_emitter_capture for any text. */
 uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value);
+
+/* The binding of a field of a table from outside, or MS_NO_CAPTURE. A number or boolean is one of
+ * `inner`. */
+uint32_t ms_typed_field(const ms_typed *typed, const ms_kind_of *table, const char *name);
+
+/* How a table that a binding is, named at `mention`, is reached; of no known fields if it is not.
+ */
+ms_kind_of ms_typed_outer(const ms_typed *typed, const ms_node *mention, uint32_t at);
+
+/* The FUNCTION node that a method call of a table from outside calls, or NULL. */
+const ms_node *ms_typed_method(const ms_typed *typed, const ms_node *call);
+
+/* The function whose text is known that a CALL or METHOD calls, or NULL. */
+const ms_node *ms_typed_called(const ms_typed *typed, const ms_node *call);
+
+/* How many arguments stand before kid[1] of a call: the object of a method that is a function. */
+#define MS_TYPED_SELF(call) ((call)->kind == MS_METHOD ? 1U : 0U)
 
 /* The FUNCTION node of a binding that is a function, named at `mention`, or NULL. The nodes of two
  * bindings are different even where they are closures of one text. */

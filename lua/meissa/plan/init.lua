@@ -38,7 +38,8 @@ local function context_of(plan)
   return {
     file = record.file, line = record.line, over = plan.entries and record.over,
     source = record.source, grid = plan.grid, moves = moves,
-    engine = plan.engine, engine_reason = plan.engine_reason, faster = plan.faster,
+    engine = plan.engine, engine_reason = plan.engine_reason,
+    faster = plan.faster and {"  faster, if that is exact enough:  " .. plan.faster},
     ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
     inspected = plan.inspected and inspect.words(plan.inspected),
     replicated = plan.replicated,

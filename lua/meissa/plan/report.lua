@@ -330,9 +330,7 @@ local function success(plan, context)
   end
   append(lines, rows(items, "  ", "      "))
   append(lines, context.replicated or {})
-  if context.faster then
-    lines[#lines + 1] = "  faster, if that is exact enough:  " .. context.faster
-  end
+  append(lines, context.faster or {})
   append(lines, notice_lines(plan, context))
   return lines
 end
@@ -392,13 +390,11 @@ end
 -- @tab[opt] context `file`, `line` of the loop; `over`, the name of the data set; `source`, the
 -- text that lines are counted in, or a function from a line number to the line; `grid`, blocks
 -- along each cut; `moves`, by array path what moving it takes ("16 hand-overs a pass, 0.5 MB");
--- `engine` and `engine_reason`; `faster`, what would be; `ordered`; `inspected`, "inspection of
--- perm", if that is the proof; `stages`, into how many a loop with buffers is cut; `replicated`,
--- lines about replicas
+-- `engine`, `engine_reason`; `faster`, a line; `ordered`; `inspected`, the proof, if that is by
+-- inspection; `stages`, into how many a loop with buffers is cut; `replicated`, lines
 function M.text(plan, context)
-  context = context or {}
-  local lines = plan.strategy == "serial" and refusal(plan, context) or success(plan, context)
-  return table.concat(lines, "\n")
+  local write = plan.strategy == "serial" and refusal or success
+  return table.concat(write(plan, context or {}), "\n")
 end
 
 return M
