@@ -47,6 +47,7 @@ static const ms_method methods[] = {
     /* What changes the array. */
     {.name = "fill", .most = 1, .effect = MS_METHOD_WRITE, WITH_NUMBER(MS_ARITH_FILL)},
     {.name = "scal", .most = 1, .effect = MS_METHOD_UPDATE, WITH_NUMBER(MS_ARITH_SCAL)},
+    {.name = "mul", .most = 1, .effect = MS_METHOD_UPDATE},
     {.name = "copy", .most = 1, .effect = MS_METHOD_WRITE, WITH_OTHER(MS_ARITH_COPY)},
     {.name = "axpy", .most = 2, .effect = MS_METHOD_UPDATE, WITH_BOTH(MS_ARITH_AXPY)},
     {.name = "cmul", .most = 1, .effect = MS_METHOD_UPDATE, WITH_OTHER(MS_ARITH_CMUL)},
@@ -56,7 +57,7 @@ static const ms_method methods[] = {
     {.name = "tanh", .most = 0, .effect = MS_METHOD_UPDATE, ROWWISE(MS_ARITH_TANH)},
     {.name = "abs", .most = 0, .effect = MS_METHOD_UPDATE, ROWWISE(MS_ARITH_ABS)},
     {.name = "pow", .most = 1, .effect = MS_METHOD_UPDATE, WITH_NUMBER(MS_ARITH_POW)},
-    {.name = "add", .most = 2, .effect = MS_METHOD_UPDATE, .operation = MS_ARITH_ADD},
+    {.name = "add", .most = 3, .effect = MS_METHOD_UPDATE, .operation = MS_ARITH_ADD},
     {.name = "gemv", .most = MS_METHOD_ANY, .effect = MS_METHOD_UPDATE},
     {.name = "ger", .most = MS_METHOD_ANY, .effect = MS_METHOD_UPDATE},
     {.name = "gemm", .most = MS_METHOD_ANY, .effect = MS_METHOD_UPDATE},

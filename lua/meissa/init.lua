@@ -24,8 +24,10 @@ local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local read = require "meissa.read"
 local release = require "meissa.base.release"
-local replicas = require "meissa.sync.replica"
+local replicas = require "meissa.driver.replicas"
+local replicate = require "meissa.sync.replica"
 local scratch = require "meissa.array.scratch"
+local steps = require "meissa.sync.steps"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local topology = require "meissa.sync.topology"
@@ -71,7 +73,10 @@ local M = {
   scratch = scratch.scratch,
   buffer = buffer.buffer,
   -- replicas
-  replicate = replicas.replicate,
+  replicate = replicate.replicate,
+  replicas = replicas.replicas,
+  sgd = steps.sgd,
+  ea = steps.ea,
   topology = topology.topology,
   -- files
   read = read,

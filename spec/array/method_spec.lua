@@ -10,7 +10,8 @@ local row_methods = require "spec.support.row_methods"
 -- Arguments for those that must have some, which do not depend on the array; extents are 3x3.
 local square = meissa.rand({3, 3}, {seed = 9})
 local GIVEN = {
-  label = {1, 2}, index = {1, 2}, dot = {square}, add = {0.5}, gemv = {1, 1, square, square[1]},
+  label = {1, 2}, index = {1, 2}, dot = {square}, add = {0.5},
+  mul = {0.5}, gemv = {1, 1, square, square[1]},
   ger = {1, 2, square[1], square[2]}, gemm = {1, 1, square, square}, narrow = {1, 2, 2},
   select = {1, 2}, map = {function(value) return 2 * value end},
   filter = {function(value) return value > 0.5 end},

@@ -24,6 +24,7 @@ local reduction = c_api.reduction
 
 local FILL, COPY = method.of.fill.operation, method.of.copy.operation
 local ADD, AXPY = method.of.add.operation, method.of.axpy.operation
+local SCAL = method.of.scal.operation
 
 local function number_argument(where, value)
   if type(value) ~= "number" then
@@ -82,9 +83,20 @@ function methods.copy(self, other)
   return apply("copy", COPY, self, other, 0)
 end
 
---- self = self + number, self + x, or self + a * x: add(number), add(x), add(a, x)
-function methods.add(self, a, x)
-  if kind(a) then
+--- self = a * self, as tensors call it.
+function methods.mul(self, a)
+  return apply("mul", SCAL, self, nil, number_argument("mul", a))
+end
+
+--- self = self + number, self + x, self + a * x, or x + a * y: add(number), add(x), add(a, x),
+-- add(x, a, y)
+function methods.add(self, a, x, y)
+  if kind(a) and y ~= nil then
+    number_argument("add", x)
+    y = y:clone() -- it may share memory with this
+    apply("add", COPY, self, a, 1)
+    return apply("add", AXPY, self, y, x)
+  elseif kind(a) then
     if x ~= nil then errors.raise("ARR", "add: a number comes before the array: add(a, X)") end
     return apply("add", AXPY, self, a, 1)
   end

@@ -65,6 +65,23 @@ function M.open(loop)
   return before
 end
 
+--- A place for draws of its own, for `swap`: that of index `i` of a loop.
+-- @tab loop what next_loop gave
+function M.place_of(loop, i)
+  local place = new()
+  place.seed, place.ordinal = word(loop.seed), loop.ordinal
+  place.index[0] = i
+  return place
+end
+
+--- Opens a place.
+-- @return the one that was open
+function M.swap(place)
+  local before = present
+  present = place
+  return before
+end
+
 --- Puts back the place that was open before.
 function M.close(before)
   present = before

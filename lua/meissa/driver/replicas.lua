@@ -1,0 +1,346 @@
+-- SPDX-License-Identifier: MIT
+--- meissa.replicas: a function that runs once for each replica, and says itself when to exchange.
+--
+-- A replica is a coroutine. All run until each has come to an exchange, which is then done for all
+-- at once, in the order of the replicas: so the bits depend on the function alone. At present the
+-- coroutines are carried by the driver's process, one after the other; nothing that they can see
+-- tells them so: each has copies of what the function captures, and random numbers of its own.
+-- @module meissa.driver.replicas
+
+local array = require "meissa.array"
+local errors = require "meissa.base.errors"
+local exchanges = require "meissa.sync.exchange"
+local ffi = require "ffi"
+local isolate = require "meissa.sync.isolate"
+local nesting = require "meissa.base.nesting"
+local random = require "meissa.kernel.random"
+local settings_of = require "meissa.sync.settings"
+local values = require "meissa.sync.values"
+
+local M = {}
+
+local MOST_REPLICAS = 4096
+local doubles = ffi.typeof "double[?]"
+
+-- ------------------------------------------------------------------------------- the replica
+
+-- What a replica asks for: waits until all have come to the same.
+local function meet(request)
+  return coroutine.yield(request)
+end
+
+local function as_table(value)
+  if type(value) == "table" and not array.is_any(value) then return value, true end
+  return {value}, false
+end
+
+-- Reduces; a replica that has finished its steps (`zero`) answers until all have.
+local function all_reduce(self, value, op, zero)
+  if value == nil then value = self.last end
+  if value == nil then
+    errors.raise("OPT", "allReduce(nil) takes the value of the last allReduce, and there was none")
+  end
+  local t, is_table = as_table(value)
+  values.check("allReduce", t)
+  self.last = value
+  local done
+  repeat
+    local e = 0
+    values.walk(zero and t or {}, function(each)
+      e = e + 1
+      return zero(each, e)
+    end)
+    done = meet {kind = "allReduce", values = t, op = op, done = zero ~= nil}
+  until not zero or done == self.count
+  if not is_table then self.last = t[1] end
+  return is_table and t or t[1], self.count - done
+end
+
+local function scatter(_, value)
+  local t, is_table = as_table(value)
+  values.check("scatter", t)
+  meet {kind = "scatter", values = t}
+  return is_table and t or t[1]
+end
+
+local function check_vector(w)
+  local fits = array.is(w) and not array.describe(w).sparse and
+    (array.describe(w).type == "double" or array.describe(w).type == "float")
+  if not fits then
+    errors.raise("OPT", "r:exchange(w, options) takes a dense array of floats or doubles, not %s",
+                 tostring(w))
+  end
+end
+
+-- Exchanges an array of this replica's: the first one that it exchanges with the first one of each
+-- other, and so on.
+local function exchange(self, w, options)
+  check_vector(w)
+  errors.check_options("r:exchange", options, settings_of.OPTIONS)
+  local id = array.describe(w).id
+  if not self.slots[id] then
+    self.slot_count = self.slot_count + 1
+    self.slots[id] = self.slot_count
+  end
+  meet {kind = "exchange", array = w, slot = self.slots[id], options = options or {}}
+  return w
+end
+
+-- This replica's rows of a captured array.
+local function shard(self, value)
+  local target = self.originals[value] or value
+  if not array.is_handle(target) or array.describe(target).sparse then
+    errors.raise("OPT", "r.shard(A) takes a dense array, not %s", tostring(value))
+  end
+  local rows = array.describe(target).dims[1]
+  local each, longer = math.floor(rows / self.count), rows % self.count
+  local length = each + (self.index <= longer and 1 or 0)
+  if length == 0 then
+    errors.raise("OPT", "r.shard(A): %d rows cannot be shared out to %d replicas", rows, self.count)
+  end
+  self.keep(target)
+  return target:narrow(1, (self.index - 1) * each + math.min(self.index - 1, longer) + 1, length)
+end
+
+local function new_replica(run, index)
+  local self = {index = index, count = run.count, slots = {}, slot_count = 0, keep = run.keep}
+  self.face = {
+    index = index, count = run.count, nodeIndex = index, numNodes = run.count,
+    walkTable = values.walk,
+    allReduce = function(value, op, zero) return all_reduce(self, value, op, zero) end,
+    scatter = function(value) return scatter(self, value) end,
+    barrier = function() meet {kind = "barrier"} end,
+    shard = function(value) return shard(self, value) end,
+    netStats = function() return {reduces = run.reduces, bytes = run.bytes} end,
+    exchange = function(_, w, options) return exchange(self, w, options) end,
+  }
+  return self
+end
+
+-- ------------------------------------------------------------------------------- exchanges
+
+local meetings = {}
+
+function meetings.allReduce(run, requests)
+  local all, done, op = {}, 0, nil
+  for k, request in ipairs(requests) do
+    all[k], op = request.values, op or request.op
+    done = done + (request.done and 1 or 0)
+  end
+  values.check_alike("allReduce", all)
+  values.reduce(all, op)
+  run.reduces = run.reduces + 1
+  run.bytes = run.bytes + 2 * (run.count - 1) * values.bytes(all[1])
+  return done
+end
+
+function meetings.scatter(run, requests)
+  local all = {}
+  for k, request in ipairs(requests) do all[k] = request.values end
+  values.check_alike("scatter", all)
+  values.scatter(all)
+  run.bytes = run.bytes + (run.count - 1) * values.bytes(all[1])
+end
+
+function meetings.barrier() end
+
+local function same_options(a, b)
+  for name, value in pairs(a) do
+    if b[name] ~= value then return false end
+  end
+  for name in pairs(b) do
+    if a[name] == nil then return false end
+  end
+  return true
+end
+
+local function numbers_of(w, vector)
+  local now = w:clone()
+  local about = array.describe(now)
+  local from = ffi.cast(about.type .. " *", array.core(now).data)
+  for i = 0, about.count - 1 do vector[i] = from[i] end
+end
+
+local function give_numbers(w, vector)
+  local now = w:clone()
+  local about = array.describe(now)
+  local to = ffi.cast(about.type .. " *", array.core(now).data)
+  for i = 0, about.count - 1 do to[i] = vector[i] end
+  w:copy(now)
+end
+
+local function vectors(count, size)
+  local list = {}
+  for k = 1, count do list[k] = doubles(size) end
+  return list
+end
+
+-- The exchange of the arrays with this number. Before the first one everything is change.
+local function slot_of(run, request, size)
+  local slot = run.slots[request.slot]
+  local settings = settings_of.read("r:exchange", request.options, run.count)
+  if not slot then
+    slot = {before = vectors(run.count, size), after = vectors(run.count, size),
+            out = vectors(run.count, size), t = 0, options = request.options}
+    slot.exchange = exchanges.new(settings, size, slot.before)
+    run.slots[request.slot] = slot
+  elseif not same_options(slot.options, request.options) then
+    slot.exchange:change(settings)
+    slot.options = request.options
+  end
+  return slot
+end
+
+function meetings.exchange(run, requests)
+  local first = requests[1]
+  local size = array.describe(first.array).count
+  for k, request in ipairs(requests) do
+    if request.slot ~= first.slot or array.describe(request.array).count ~= size then
+      errors.raise("OPT", "r:exchange: replica %d exchanges another array than replica 1", k)
+    end
+  end
+  local slot = slot_of(run, first, size)
+  for k, request in ipairs(requests) do numbers_of(request.array, slot.after[k]) end
+  slot.t = slot.t + 1
+  run.bytes = run.bytes + slot.exchange:round(slot.t, slot.before, slot.after, slot.out)
+  for k, request in ipairs(requests) do
+    give_numbers(request.array, slot.out[k])
+    numbers_of(request.array, slot.out[k]) -- floats are rounded
+  end
+  slot.before, slot.out = slot.out, slot.before
+end
+
+-- ------------------------------------------------------------------------------- the schedule
+
+local function fail(replica, err)
+  local fields = {code = "BDY", message = "replica " .. replica.index .. ": " .. tostring(err)}
+  if errors.is(err) then
+    for name, value in pairs(err) do fields[name] = value end
+    fields.message = "replica " .. replica.index .. ": " .. tostring(err.message)
+  else
+    local file, line, message = string.match(tostring(err), "^(.-):(%d+): (.*)$")
+    if file then
+      fields.file, fields.line = file, tonumber(line)
+      fields.message = "replica " .. replica.index .. ": " .. message
+    end
+  end
+  error(errors.new(fields), 0)
+end
+
+-- Goes on with a replica until it waits, or has returned.
+local function go_on(run, replica, ...)
+  local outer = random.swap(replica.place)
+  local ok, request = coroutine.resume(replica.thread, ...)
+  replica.place = random.swap(outer)
+  if not ok then fail(replica, request) end
+  replica.request = nil
+  if coroutine.status(replica.thread) == "dead" then
+    replica.finished, run.results[replica.index] = true, request
+  else
+    replica.request = request
+  end
+end
+
+-- Whether all have returned; raises where some wait for one that has.
+local function all_finished(run)
+  local finished, waiting
+  for _, replica in ipairs(run.replicas) do
+    if replica.finished then finished = finished or replica else waiting = waiting or replica end
+  end
+  if finished and waiting then
+    errors.raise("BDY", "replica %d has returned while replica %d waits for it in %s: all call " ..
+                 "it equally often, or one that has finished calls allReduce(nil, op, zero)",
+                 finished.index, waiting.index, waiting.request.kind)
+  end
+  return not waiting
+end
+
+local function meet_all(run)
+  local requests, kind = {}, run.replicas[1].request.kind
+  for k, replica in ipairs(run.replicas) do
+    requests[k] = replica.request
+    if requests[k].kind ~= kind then
+      errors.raise("BDY", "replica 1 waits for the others in %s, replica %d in %s", kind, k,
+                   requests[k].kind)
+    end
+  end
+  return meetings[kind](run, requests)
+end
+
+local function run_all(run, fn, arguments, count)
+  for k = 1, run.count do
+    local replica = new_replica(run, k)
+    run.replicas[k] = replica
+    local own, given
+    own, given, replica.originals = isolate.copy(fn, arguments, count)
+    replica.thread = coroutine.create(function()
+      return own(replica.face, unpack(given, 1, count))
+    end)
+    replica.place = random.place_of(run.draws, k)
+    go_on(run, replica)
+  end
+  while not all_finished(run) do
+    local answer = meet_all(run)
+    for _, replica in ipairs(run.replicas) do go_on(run, replica, answer) end
+  end
+end
+
+-- ------------------------------------------------------------------------------- the face
+
+local function check(count, options, fn)
+  if type(count) ~= "number" or count < 1 or count ~= math.floor(count) or
+     count > MOST_REPLICAS then
+    errors.raise("OPT", "meissa.replicas: the number of replicas is a whole number from 1 to " ..
+                 "%d, not %s", MOST_REPLICAS, tostring(count))
+  end
+  errors.check_options("meissa.replicas", options, {"setup", "seed"})
+  if type(fn) ~= "function" then
+    errors.raise("OPT", "meissa.replicas(K, options, fn, ...): fn is a function of a replica, " ..
+                 "not %s", tostring(fn))
+  end
+  local setup, seed = options.setup, options.seed
+  if setup ~= nil and type(setup) ~= "function" then
+    errors.raise("OPT", "meissa.replicas: option 'setup' is a function, not %s", tostring(setup))
+  end
+  if seed ~= nil and (type(seed) ~= "number" or seed ~= math.floor(seed) or
+                      math.abs(seed) > 2 ^ 53) then
+    errors.raise("OPT", "meissa.replicas: option 'seed' is a whole number, not %s", tostring(seed))
+  end
+end
+
+-- What shards may write, as it was: by array.
+local function keeper()
+  local kept = {}
+  return kept, function(target)
+    kept[target] = kept[target] or target:clone()
+  end
+end
+
+--- Runs a function once for each replica; see the manual.
+-- @number count how many replicas
+-- @tab[opt] options `setup(worker)`, called once in each process before; `seed` of random numbers
+-- @func fn fn(r, ...), which gets copies of the further arguments
+-- @treturn table what it returned, by replica
+-- Errors: OPT, BDY, and what the function raises; then all is as it was.
+function M.replicas(count, options, fn, ...)
+  if type(options) == "function" then return M.replicas(count, {}, options, fn, ...) end
+  options = options or {}
+  check(count, options, fn)
+  local kept, keep = keeper()
+  local draws = random.next_loop()
+  if options.seed then draws = {seed = options.seed, ordinal = 0} end
+  local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
+               keep = keep, draws = draws}
+  local outer = nesting.in_body
+  nesting.in_body = true
+  local ok, err = pcall(function(...)
+    if options.setup then options.setup(1) end
+    run_all(run, fn, {...}, select("#", ...))
+  end, ...)
+  nesting.in_body = outer
+  if ok then return run.results end
+  for target, before in pairs(kept) do target:copy(before) end
+  error(err, 0)
+end
+
+return M

@@ -1,0 +1,99 @@
+-- SPDX-License-Identifier: MIT
+--- Isolation: copies of functions and values for replicas, so that none sees what another does.
+--
+-- A function is copied with its variables, and what they hold; variables that functions share they
+-- share in the copy, too. Modules, C functions, coroutines and foreign objects are not copied.
+-- Arrays that a function captures become views that cannot be written; arrays that are given as
+-- arguments are cloned.
+-- @module meissa.sync.isolate
+
+local array = require "meissa.array"
+
+local M = {}
+
+-- The tables that `require` has given, and the globals: every copy has them in common.
+local function common_tables()
+  local common = {[_G] = true, [package] = true}
+  for _, module in pairs(package.loaded) do common[module] = true end
+  return common
+end
+
+local Copy = {}
+Copy.__index = Copy
+
+local copy_value
+
+-- A view of a captured array that cannot be written.
+local function frozen_view(self, value)
+  if array.is_frozen(value) or array.describe(value).sparse then return value end
+  local handle = array.to_handle(value, true)
+  local view = handle:narrow(1, 1, array.describe(handle).dims[1])
+  array.core(view).writable = 0
+  self.originals[view] = value
+  return view
+end
+
+local function copy_table(self, value)
+  local made = {}
+  self.seen[value] = made
+  for key, each in pairs(value) do made[copy_value(self, key)] = copy_value(self, each) end
+  return setmetatable(made, getmetatable(value))
+end
+
+local function copy_function(self, fn)
+  local dumped, text = pcall(string.dump, fn)
+  if not dumped then return fn end -- a C function
+  local made = loadstring(text)
+  self.seen[fn] = made
+  setfenv(made, getfenv(fn))
+  local index = 1
+  while true do
+    local name, value = debug.getupvalue(fn, index)
+    if not name then break end
+    local id = debug.upvalueid(fn, index)
+    local known = self.variables[id]
+    if known then
+      debug.upvaluejoin(made, index, known.fn, known.index)
+    else
+      self.variables[id] = {fn = made, index = index}
+      debug.setupvalue(made, index, copy_value(self, value))
+    end
+    index = index + 1
+  end
+  return made
+end
+
+function copy_value(self, value)
+  local kind = type(value)
+  if self.seen[value] ~= nil then return self.seen[value] end
+  if array.is(value) then
+    local made = self.clones and value:clone() or frozen_view(self, value)
+    self.seen[value] = made
+    return made
+  end
+  if array.is_any(value) or self.common[value] then return value end
+  if kind == "table" then return copy_table(self, value) end
+  if kind == "function" then return copy_function(self, value) end
+  if kind == "userdata" and self.clones then
+    local has, clone = pcall(function() return value.clone end)
+    if has and type(clone) == "function" then return clone(value) end
+  end
+  return value
+end
+
+--- Copies for one replica: `fn` and its arguments.
+-- @treturn func the function's copy @treturn table its arguments
+-- @treturn table the captured arrays, by the views that stand for them
+function M.copy(fn, arguments, count)
+  local self = setmetatable({seen = {}, variables = {}, originals = {},
+                             common = common_tables()}, Copy)
+  local made = copy_function(self, fn)
+  local given = {}
+  self.clones, self.seen = true, {}
+  for k = 1, count do
+    if arguments[k] ~= nil then given[k] = copy_value(self, arguments[k]) end
+  end
+  return made, given, self.originals
+end
+
+return M

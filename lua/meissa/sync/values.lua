@@ -1,0 +1,165 @@
+-- SPDX-License-Identifier: MIT
+--- Values that replicas exchange: numbers, arrays, tensors, and tables of these in one another.
+--
+-- Keys are visited in one order, numbers before strings, so that sums are formed alike in every
+-- process. Arrays and tensors change in place; numbers are replaced in the tables that hold them.
+-- @module meissa.sync.values
+
+local array = require "meissa.array"
+local errors = require "meissa.base.errors"
+
+local M = {}
+
+-- Whether a value is visited as a whole: everything but plain tables.
+local function is_leaf(value)
+  return type(value) ~= "table" or array.is_any(value)
+end
+
+local RANKS = {number = 1, string = 2, boolean = 3}
+
+local function before(a, b)
+  local left, right = RANKS[type(a)] or 4, RANKS[type(b)] or 4
+  if left ~= right then return left < right end
+  if left > 2 then return tostring(a) < tostring(b) end
+  return a < b
+end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys, before)
+  return keys
+end
+
+local function walk(t, fn)
+  for _, key in ipairs(sorted_keys(t)) do
+    local value = t[key]
+    if is_leaf(value) then
+      local new = fn(value)
+      if new ~= nil then t[key] = new end
+    else
+      walk(value, fn)
+    end
+  end
+end
+
+--- Calls fn for each value in a table and the tables in it, in the order of the keys; what it
+-- returns, but nil, takes the value's place.
+-- @return the table
+function M.walk(t, fn)
+  if is_leaf(t) then
+    errors.raise("OPT", "walkTable goes through a table, not a %s", type(t))
+  end
+  walk(t, fn)
+  return t
+end
+
+-- The values of a table in order.
+local function leaves(t)
+  local list = {}
+  walk(t, function(value) list[#list + 1] = value end)
+  return list
+end
+
+M.leaves = leaves
+
+local function is_number(value)
+  return type(value) == "number"
+end
+
+-- Values are added and copied by their methods, as Torch has them.
+local function has_methods(value)
+  return array.is(value) or type(value) == "userdata" and value.add ~= nil and value.copy ~= nil
+end
+
+--- Raises OPT for what cannot be exchanged.
+function M.check(where, t)
+  for _, value in ipairs(leaves(t)) do
+    if not is_number(value) and not has_methods(value) then
+      errors.raise("OPT", "%s takes numbers, arrays and tensors, and tables of these, not a %s",
+                   where, type(value))
+    end
+  end
+end
+
+--- Whether two values are of one kind and size, as far as that can be seen.
+local function fit(a, b)
+  if is_number(a) or is_number(b) then return is_number(a) and is_number(b) end
+  if array.is(a) ~= array.is(b) then return false end
+  if not array.is(a) then return true end
+  local left, right = array.describe(a), array.describe(b)
+  if #left.dims ~= #right.dims then return false end
+  for d, extent in ipairs(left.dims) do
+    if extent ~= right.dims[d] then return false end
+  end
+  return true
+end
+
+--- Raises OPT unless the replicas give values of one form.
+-- @tab all by replica, a list of tables
+function M.check_alike(where, all)
+  local first = leaves(all[1])
+  for k = 2, #all do
+    local list = leaves(all[k])
+    local same = #list == #first
+    for e = 1, same and #list or 0 do same = same and fit(first[e], list[e]) end
+    if not same then
+      errors.raise("OPT", "%s: replica %d gives values of another form than replica 1", where, k)
+    end
+  end
+end
+
+local function plus(a, b)
+  if is_number(a) then return a + b end
+  a:add(b)
+  return a
+end
+
+local function copy_of(value)
+  return is_number(value) and value or value:clone()
+end
+
+-- Gives a table's values others, in order.
+local function assign(t, values)
+  local e = 0
+  walk(t, function(old)
+    e = e + 1
+    if is_number(old) then return values[e] end
+    old:copy(values[e])
+    return nil
+  end)
+end
+
+--- Reduces the replicas' values in the order of the replicas: all get the result.
+-- @tab all by replica, a list of tables of one form
+-- @func[opt] op op(a, b) gives what a becomes with b, of which it may change a (their sum)
+function M.reduce(all, op)
+  local results, lists = {}, {}
+  for k, t in ipairs(all) do lists[k] = leaves(t) end
+  for e, first in ipairs(lists[1] or {}) do
+    local sum = copy_of(first)
+    for k = 2, #all do
+      local result = (op or plus)(sum, op and copy_of(lists[k][e]) or lists[k][e])
+      if result ~= nil then sum = result end
+    end
+    results[e] = sum
+  end
+  for _, t in ipairs(all) do assign(t, results) end
+end
+
+--- Gives all replicas what the first one has.
+function M.scatter(all)
+  local values = leaves(all[1])
+  for k = 2, #all do assign(all[k], values) end
+end
+
+--- Bytes of a table's values.
+function M.bytes(t)
+  local bytes = 0
+  for _, value in ipairs(leaves(t)) do
+    bytes = bytes + (array.is(value) and array.describe(value).bytes or 8)
+  end
+  return bytes
+end
+
+return M
