@@ -209,7 +209,15 @@ static int libraries(lua_State *L) {
   return 1;
 }
 
+/* core.running(): the thread that runs; coroutine.running does not give the main one. */
+static int running(lua_State *L) {
+  lua_pushthread(L);
+  return 1;
+}
+
 void ms_bind_library(lua_State *L) {
+  lua_pushcfunction(L, running);
+  lua_setfield(L, -2, "running");
   lua_pushcfunction(L, libraries);
   lua_setfield(L, -2, "libraries");
 }

@@ -67,6 +67,14 @@ end)]])
     assert.is_truthy(output:find("option 'grid' has 2 entries, but the plan (hyperplane) cuts " ..
                                  "1 dimension", 1, true), output)
   end)
+
+  it("is as long without workers, where ordered loops are not cut", function()
+    local output = output_of("MEISSA_WORKERS=0", [[
+for i in parallel(20, {grid = {3}}) do A[i][1] = i end
+expect(function() for i in parallel(20, {grid = {3, 4}}) do A[i][1] = i end end)
+expect(function() meissa.each(20, {grid = {3, 4}}, function(i) A[i][1] = i end) end)]])
+    assert.equal(2, select(2, output:gsub("OPT\t", "")), output)
+  end)
 end)
 
 describe("a loop inside the body", function()

@@ -48,6 +48,45 @@ for _, workers in ipairs({0, 2}) do
       assert.same(expected, A:totable())
     end)
 
+    it("runs plainly in a coroutine that the body makes", function()
+      local B = meissa.zeros(4)
+      local function digits(i)
+        local s = 0
+        for j in parallel(3) do s = 10 * s + i * j end
+        return s
+      end
+      local function nested(i) return coroutine.wrap(digits)(i) end
+      local function all()
+        for i in parallel(4) do
+          local inner = coroutine.wrap(nested)
+          B[i] = inner(i)
+        end
+      end
+      all()
+      assert.same({123, 246, 369, 492}, B:totable())
+      B:fill(0)
+      coroutine.wrap(all)()
+      assert.same({123, 246, 369, 492}, B:totable())
+    end)
+
+    it("is a loop of its own in a coroutine that resumes no body", function()
+      local A, s = meissa.zeros(4), 0
+      local function refused()
+        for j in parallel(4) do
+          s = s + j
+          A[j] = s
+        end
+      end
+      local failed = coroutine.create(function()
+        for i in parallel(4) do A[i + 9] = i end
+      end)
+      assert.is_false(coroutine.resume(failed))
+      local text = message_of(coroutine.wrap(refused))
+      assert.matches("DEP104", text)
+      assert.is_false(pcall(function() for i in parallel(4) do A[i + 9] = i end end))
+      assert.matches("DEP104", message_of(coroutine.wrap(refused)))
+    end)
+
     it("is a loop of its own where the loop around it has been left by an error", function()
       local A, B = meissa.zeros(4), meissa.zeros(4, 3)
       local function run(offset, serial)

@@ -65,7 +65,7 @@ describe("keys", function()
         end
       end
       assert.is_true(right > 60, right)
-      assert.is_true(native > 2, native)
+      assert.is_true(native > 2 or array == "V", native)
     end)
   end
 end)

@@ -8,6 +8,7 @@
 -- and the engines agree (`^`, math.max and math.min are the exceptions).
 -- @module meissa.driver.inprocess
 
+local core = require "meissa.core"
 local frame = require "meissa.capture.frame"
 local kernel = require "meissa.kernel"
 
@@ -23,12 +24,13 @@ local function depth_at(level)
   return depth - level - 1
 end
 
--- Whether a local variable of the function at `level` is the value. Those of a generic `for`, which
--- have no names in its text, exist as long as the loop is not left.
-local function holds(level, value)
+-- Whether a local variable of the function at `level` of a thread (1: this one, if it is the thread
+-- that runs) is the value. Those of a generic
+-- `for`, which have no names in its text, exist as long as the loop is not left.
+local function holds(thread, level, value)
   local k = 1
   repeat
-    local name, found = debug.getlocal(level + 1, k)
+    local name, found = debug.getlocal(thread, level, k)
     if rawequal(found, value) then return true end
     k = k + 1
   until not name
@@ -37,20 +39,30 @@ end
 
 --- Marks the loop that runs here: its iterator, which the function at `level` holds.
 function M.enter(iterator, level)
-  active = {iterator = iterator, thread = coroutine.running(), depth = depth_at(level + 1)}
+  active = {iterator = iterator, thread = core.running(), depth = depth_at(level + 1)}
 end
 
 function M.leave()
   active = nil
 end
 
---- Whether the caller at `level` runs inside the body of a loop of this process: written there, or
--- called from it. A body that was left by an error is recognised by its iterator being gone.
+-- Whether the loop's body has resumed the coroutine that runs, or one that did.
+local function resumes()
+  if coroutine.status(active.thread) ~= "normal" then return false end
+  local depth = 0
+  while debug.getinfo(active.thread, depth, "l") do depth = depth + 1 end
+  return depth >= active.depth and holds(active.thread, depth - active.depth, active.iterator)
+end
+
+--- Whether the caller at `level` runs inside the body of a loop of this process: written there,
+-- called from it, or in a coroutine that it resumes. A body that was left by an error is recognised
+-- by its iterator being gone.
 function M.inside(level)
-  if not active or active.thread ~= coroutine.running() then return false end
+  if not active then return false end
+  if active.thread ~= core.running() then return resumes() end
   local depth = depth_at(level + 1)
   if depth < active.depth then return false end
-  local within = holds(level + 1 + depth - active.depth, active.iterator)
+  local within = holds(active.thread, level + 2 + depth - active.depth, active.iterator)
   return within -- after the call: a tail call would have taken this function's level
 end
 

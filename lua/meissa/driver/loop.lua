@@ -166,6 +166,7 @@ local function run_here(run, slots, func, frame_form)
   local watch = returned.watch(run)
   last_plan = plan
   if space.ordered then
+    if space.options.grid then grids.cut(plan, space) end -- refused as it is with workers
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
     local step = with_places(run, spaces.iterate(space), #space.ranges)
