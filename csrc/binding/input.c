@@ -359,6 +359,11 @@ static void read_steady(lua_State *L, int table, ms_space *space) {
   lua_settop(L, steady - 1);
 }
 
+static ms_assumption assumption(const char *name) {
+  if (name == NULL) return MS_ASSUME_NOTHING;
+  return strcmp(name, "levels") == 0 ? MS_ASSUME_LEVELS : MS_ASSUME_INDEPENDENT;
+}
+
 void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   if (index < 0) index += lua_gettop(L) + 1;
   luaL_checktype(L, index, LUA_TTABLE);
@@ -383,7 +388,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->ordered = field_boolean(L, index, "ordered");
   space->serial_allowed = field_boolean(L, index, "serial");
   space->impure = field_boolean(L, index, "impure");
-  space->assumes = field_string(L, index, "assume") != NULL;
+  space->assumes = assumption(field_string(L, index, "assume"));
   space->no_options = field_boolean(L, index, "no_options");
   space->methods = field_boolean(L, index, "methods");
   space->barred = field_string(L, index, "barred");

@@ -180,18 +180,25 @@ static void set_prefetch(lua_State *L, const ms_verdict *verdict) {
   lua_setfield(L, -2, "prefetch");
 }
 
-/* collisions = {stores =, looks = texts, arrays = bindings}: see inspector.h */
+static void set_bindings(lua_State *L, const char *key, const uint32_t *bindings, uint32_t count) {
+  lua_createtable(L, (int)count, 0);
+  for (uint32_t k = 0; k < count; k++) {
+    lua_pushnumber(L, bindings[k] + 1);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
+/* collisions = {stores =, looks =, levels = texts, arrays = bindings, levelled = those of
+ * `levels`}: see inspector.h */
 static void set_collisions(lua_State *L, const ms_collisions *collisions) {
   if (collisions == NULL) return;
   lua_createtable(L, 0, 3);
   set_string(L, "stores", collisions->stores);
   set_string(L, "looks", collisions->looks);
-  lua_createtable(L, (int)collisions->count, 0);
-  for (uint32_t k = 0; k < collisions->count; k++) {
-    lua_pushnumber(L, collisions->binding[k] + 1);
-    lua_rawseti(L, -2, (int)k + 1);
-  }
-  lua_setfield(L, -2, "arrays");
+  set_string(L, "levels", collisions->levels);
+  set_bindings(L, "arrays", collisions->binding, collisions->count);
+  set_bindings(L, "levelled", collisions->level_binding, collisions->level_count);
   lua_setfield(L, -2, "collisions");
 }
 

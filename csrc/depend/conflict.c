@@ -85,12 +85,33 @@ static int solve(ms_conflicts *conflicts, kinds *known, const ms_pair *pair,
   return 0;
 }
 
+/* Keeps a pair that meets in iterations of different levels, whatever the relation says. */
+static int add_levels(ms_conflicts *conflicts, const ms_pair *pair) {
+  uint32_t dim_count = conflicts->domain->dim_count, cells = 1;
+  ms_distances **group = &conflicts->group[pair->a->group];
+  if (*group == NULL) *group = ms_distances_new(ms_solver_arena(conflicts->solver), dim_count);
+  if (*group == NULL) return -1;
+  for (uint32_t k = 1; k < dim_count; k++) cells *= 3;
+  for (uint32_t c = 0; c < cells; c++) {
+    ms_cell cell = {.sign = {1}};
+    uint32_t rest = c;
+    for (uint32_t k = 1; k < dim_count; k++) {
+      cell.sign[k] = (int8_t)(rest % 3) - 1;
+      rest /= 3;
+    }
+    ms_distances_add(*group, &cell, pair->a, pair->b, false);
+    ms_distances_add(conflicts->all, &cell, pair->a, pair->b, false);
+  }
+  return keep_pair(conflicts, pair);
+}
+
 /* Keeps a pair that meets as the relation says, if that is in different iterations. */
 static int add_met(ms_conflicts *conflicts, const ms_pair *pair, const ms_relation *met) {
   const ms_relation relation = *met;
   uint32_t dim_count = conflicts->domain->dim_count;
   if (!meets_elsewhere(&relation, dim_count)) return 0;
-  bool lifted = conflicts->assumes && !pair->proven;
+  if (conflicts->assumes == MS_ASSUME_LEVELS) return add_levels(conflicts, pair);
+  bool lifted = conflicts->assumes == MS_ASSUME_INDEPENDENT && !pair->proven;
   ms_distances **group = &(lifted ? conflicts->assumed : conflicts->group)[pair->a->group];
   if (*group == NULL) *group = ms_distances_new(ms_solver_arena(conflicts->solver), dim_count);
   if (*group == NULL) return -1;
@@ -169,7 +190,7 @@ static int add_pairs(ms_conflicts *conflicts, kinds *known, const ms_accesses *a
 }
 
 int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domain *domain,
-                      const ms_accesses *accesses, uint32_t group_count, bool assumes) {
+                      const ms_accesses *accesses, uint32_t group_count, ms_assumption assumes) {
   ms_arena *arena = ms_solver_arena(solver);
   *conflicts =
       (ms_conflicts){.domain = domain, .solver = solver, .known = true, .assumes = assumes};
@@ -188,6 +209,7 @@ int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domai
   if (add_pairs(conflicts, &known, accesses, true, &tried) != 0) return -1;
   bool complete = conflicts->known;
   if (add_pairs(conflicts, &known, accesses, false, &tried) != 0) return -1;
-  if (assumes) conflicts->known = complete; /* whatever these are is the user's word */
+  if (assumes == MS_ASSUME_INDEPENDENT)
+    conflicts->known = complete; /* whatever these are is the user's word */
   return 0;
 }

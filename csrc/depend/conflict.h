@@ -25,13 +25,14 @@ typedef struct ms_conflicts {
   ms_distances **group;   /* over the pairs of one group; NULL where there are none */
   ms_distances **assumed; /* the same over pairs that are not proven, where `assumes` takes these
                              for pairs that never meet: they are in nothing else here */
-  bool assumes;
+  ms_assumption assumes;
   uint32_t group_count;
 } ms_conflicts;
 
-/* Collects the conflicts of a body; with `assumes`, which the user answers for, those of proven
- * accesses alone. -1 only when memory is out; a spent quota is `known` false. */
+/* Collects the conflicts of a body: if independence is assumed, those of proven accesses alone; if
+ * levels are, all of them at distances that have "+" first and anything behind it. -1 only when
+ * memory is out; a spent quota is `known` false. */
 int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domain *domain,
-                      const ms_accesses *accesses, uint32_t group_count, bool assumes);
+                      const ms_accesses *accesses, uint32_t group_count, ms_assumption assumes);
 
 #endif

@@ -61,8 +61,8 @@ static void add2(bench *now, uint32_t group, bool write, ms_subscript first, ms_
 }
 
 static bool solve(bench *now) {
-  CHECK(ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &now->accesses, 4, false) ==
-        0);
+  CHECK(ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &now->accesses, 4,
+                          MS_ASSUME_NOTHING) == 0);
   CHECK(ms_distances_patterns(now->conflicts.all, now->arena, &now->patterns) == 0);
   return now->conflicts.known;
 }

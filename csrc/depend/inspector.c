@@ -126,28 +126,48 @@ static bool can_be_watched(const ms_walk *walk, uint32_t binding) {
          !is_reached(walk, binding) && !is_source(walk, binding);
 }
 
-int ms_inspector_collisions(ms_walk *walk, const bool *is_possible, ms_collisions *collisions) {
-  ms_text written = {0};
-  ms_inspector inspector = {.walk = walk, .text = &written, .form = MS_INSPECT_STORES};
-  *collisions = (ms_collisions){.count = 0};
+/* Makes the written arrays of these groups candidates, all of which can be inspected: 1; 0: some
+ * cannot; -1: out of memory. */
+static int watch(ms_inspector *inspector, const bool *groups) {
+  const ms_walk *walk = inspector->walk;
   if (walk->space->sparse || walk->space->collapse > 1) return 0; /* iterations have no numbers */
   for (uint32_t b = 0; b < walk->binding_count; b++) {
     uint32_t group = walk->groups.of[b];
-    if (group == MS_NO_GROUP || !is_possible[group] || is_repeated(walk, b)) continue;
-    if (!can_be_watched(walk, b) || inspector.count == MS_INSPECTOR_MOST) return 0;
-    add_candidate(&inspector, b);
+    if (group == MS_NO_GROUP || !groups[group] || is_repeated(walk, b)) continue;
+    if (!can_be_watched(walk, b) || inspector->count == MS_INSPECTOR_MOST) return 0;
+    add_candidate(inspector, b);
   }
-  ms_taint all = inspector.served;
+  ms_taint all = inspector->served;
   if (all == 0) return 0;
-  if (settle(&inspector) != 0) return -1;
-  if (inspector.served != all) return 0;
-  const char *stores, *looks;
-  int failed = write(&inspector, &stores);
+  if (settle(inspector) != 0) return -1;
+  return inspector->served == all;
+}
+
+int ms_inspector_collisions(ms_walk *walk, const bool *groups, ms_collisions *collisions) {
+  ms_text text = {0};
+  ms_inspector inspector = {.walk = walk, .text = &text, .form = MS_INSPECT_STORES};
+  int watched = watch(&inspector, groups);
+  if (watched <= 0) return watched;
+  int failed = write(&inspector, &collisions->stores);
   inspector.form = MS_INSPECT_LOOKS;
-  if (failed == 0) failed = write(&inspector, &looks);
-  ms_text_free(&written);
-  if (failed != 0) return -1;
-  *collisions = (ms_collisions){.stores = stores, .looks = looks, .count = inspector.count};
+  if (failed == 0) failed = write(&inspector, &collisions->looks);
+  ms_text_free(&text);
+  collisions->count = inspector.count;
   memcpy(collisions->binding, inspector.binding, sizeof collisions->binding);
-  return 0;
+  return failed;
+}
+
+int ms_inspector_levels(ms_walk *walk, const bool *groups, ms_collisions *collisions) {
+  ms_text text = {0};
+  ms_inspector inspector = {.walk = walk, .text = &text, .form = MS_INSPECT_LEVELS};
+  int watched = watch(&inspector, groups);
+  for (uint32_t k = 0; watched > 0 && k < inspector.count; k++) { /* its marks have one more */
+    if (walk->bindings[inspector.binding[k]].dim_count == MS_MAX_DIMS) watched = 0;
+  }
+  if (watched <= 0) return watched;
+  int failed = write(&inspector, &collisions->levels);
+  ms_text_free(&text);
+  collisions->level_count = inspector.count;
+  memcpy(collisions->level_binding, inspector.binding, sizeof collisions->level_binding);
+  return failed;
 }

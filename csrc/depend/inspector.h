@@ -44,12 +44,20 @@ int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, cons
  * an iteration that meets another one, and `meissa_other` the other's. */
 struct ms_collisions {
   const char *stores, *looks; /* NULL: it cannot be found out */
-  uint32_t count;
-  uint32_t binding[MS_INSPECTOR_MOST];
+  const char *levels;         /* NULL: iterations get none */
+  uint32_t count, level_count;
+  uint32_t binding[MS_INSPECTOR_MOST], level_binding[MS_INSPECTOR_MOST];
 };
 
-/* The texts for the arrays in whose groups (`is_possible` by group) accesses possibly collide. -1:
+/* Writes `stores` and `looks` for the arrays of groups whose accesses possibly collide. -1: out of
+ * memory. */
+int ms_inspector_collisions(ms_walk *walk, const bool *groups, ms_collisions *collisions);
+
+/* Writes `levels` for the arrays of all groups whose accesses collide: a function of the loop's
+ * variables that, called for all iterations in their order, gives each its level, from 1, such that
+ * of two that collide the later one has the greater level. Its marks are integers, with a last
+ * dimension more, of extent 2: the level of the last write, and the greatest level of a read. -1:
  * out of memory. */
-int ms_inspector_collisions(ms_walk *walk, const bool *is_possible, ms_collisions *collisions);
+int ms_inspector_levels(ms_walk *walk, const bool *groups, ms_collisions *collisions);
 
 #endif

@@ -19,7 +19,9 @@ typedef uint64_t ms_taint;
 typedef enum ms_inspector_form {
   MS_INSPECT_READS,  /* marks it, if it is read */
   MS_INSPECT_STORES, /* stores the iteration's number, if it may be written */
-  MS_INSPECT_LOOKS   /* looks for another iteration's number */
+  MS_INSPECT_LOOKS,  /* looks for another iteration's number */
+  MS_INSPECT_LEVELS, /* first finds the iteration's level, */
+  MS_INSPECT_LEAVES  /* then leaves it there: two slices in one function */
 } ms_inspector_form;
 
 typedef struct ms_inspector {
@@ -68,12 +70,12 @@ ms_taint ms_inspector_bounds(const ms_inspector *inspector, const ms_node *loop)
 /* Whether a local variable holds a view of a candidate, by its name or declaration. */
 bool ms_inspector_is_view(const ms_inspector *inspector, const ms_symbol *symbol);
 
-/* Begins and ends the text of a slice that looks for collisions. */
-void ms_inspector_open(ms_inspector *inspector);
-void ms_inspector_close(ms_inspector *inspector);
+/* Writes the function of a slice that is about collisions, around what `body` writes. */
+void ms_inspector_function(ms_inspector *inspector,
+                           void (*body)(ms_inspector *inspector, ms_node *block));
 
-/* Writes what the slice does at an access to a candidate; `writes`: it may write, where `element`
- * is false any element below. `path` writes the place. */
+/* Writes what the slice does at an access to a candidate, an element or all below; `writes`: it may
+ * write there. */
 void ms_inspector_access(ms_inspector *inspector, ms_node *node, const ms_array_path *path,
                          bool writes);
 

@@ -394,14 +394,13 @@ const char *ms_inspector_write(ms_inspector *inspector) {
     inspector->control = inspector->exits = 0;
     text->length = 0;
     if (inspector->form != MS_INSPECT_READS) {
-      ms_inspector_open(inspector);
-    } else {
-      for (uint32_t k = 0; k < loop->index_count; k++)
-        ms_text_format(text, "%s%s", k == 0 ? "for " : ", ", loop->indices[k]->name);
-      ms_text_add(text, " in parallel() do\n");
+      ms_inspector_function(inspector, write_block);
+      continue;
     }
+    for (uint32_t k = 0; k < loop->index_count; k++)
+      ms_text_format(text, "%s%s", k == 0 ? "for " : ", ", loop->indices[k]->name);
+    ms_text_add(text, " in parallel() do\n");
     write_block(inspector, loop->body);
-    if (inspector->form != MS_INSPECT_READS) ms_inspector_close(inspector);
     ms_text_add(text, "end");
   }
   return text->failed ? NULL : text->bytes;

@@ -129,6 +129,13 @@ typedef struct ms_steady {
   int64_t lo_each[MS_MAX_DIMS], hi_each[MS_MAX_DIMS]; /* of ranges */
 } ms_steady;
 
+/* What somebody else answers for. */
+typedef enum ms_assumption {
+  MS_ASSUME_NOTHING,
+  MS_ASSUME_INDEPENDENT, /* what is not proven to collide does not */
+  MS_ASSUME_LEVELS       /* what collides has different first indices, in the order as written */
+} ms_assumption;
+
 typedef struct ms_space {
   uint32_t dim_count;
   ms_range range[MS_MAX_DIMS];
@@ -136,10 +143,10 @@ typedef struct ms_space {
                      that is not captured by the body */
   bool sparse;    /* the entries of a sparse array (bounding box = range) */
   bool ordered;
-  bool serial_allowed; /* serial = true */
-  bool impure;         /* impure = true: files and foreign code may be used */
-  bool assumes;        /* assume = "independent": what is not proven to collide does not */
-  bool no_options;     /* what stands in the call where options do is nil */
+  bool serial_allowed;   /* serial = true */
+  bool impure;           /* impure = true: files and foreign code may be used */
+  ms_assumption assumes; /* what is taken for known of iterations that may collide */
+  bool no_options;       /* what stands in the call where options do is nil */
   bool methods; /* those of strings, or what operators do with plain values, is the program's */
   const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:
                          name, tab, "impure", "name" (it may be called by one) or nothing, tab,

@@ -184,17 +184,24 @@ static bool try_rounds(const query *loop, ms_choice *choice) {
   return best > 0;
 }
 
+/* Where iterations have levels, these are a sweep's sequential axis. */
+static bool try_levels(const query *loop, ms_choice *choice) {
+  if (!loop->terms->levels || !carried_by(loop, 1)) return false;
+  choice->dim[0] = 0;
+  choice->dim[1] = longest_from(loop, 1);
+  choice->dim_count = 2;
+  choice->sequential = 1;
+  return true;
+}
+
 static const struct {
   ms_strategy strategy;
   bool (*try)(const query *loop, ms_choice *choice);
 } classes[] = {
-    {MS_INDEPENDENT, try_independent},
-    {MS_PARTITION, try_partition},
-    {MS_SKEW, try_skew},
-    {MS_ROTATE, try_rotate},
-    {MS_WAVEFRONT, try_wavefront},
-    {MS_HYPERPLANE, try_hyperplane},
-    {MS_ROUNDS, try_rounds},
+    {MS_LEVELS, try_levels},         {MS_INDEPENDENT, try_independent},
+    {MS_PARTITION, try_partition},   {MS_SKEW, try_skew},
+    {MS_ROTATE, try_rotate},         {MS_WAVEFRONT, try_wavefront},
+    {MS_HYPERPLANE, try_hyperplane}, {MS_ROUNDS, try_rounds},
 };
 
 /* Whether this version executes a choice. */

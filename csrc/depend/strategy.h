@@ -25,6 +25,7 @@ typedef struct ms_terms {
   bool ordered;     /* the order as written has to be kept */
   bool proven;      /* only pairs of proven accesses count where exact distances are looked at (then
                        the patterns must be the proven ones as well) */
+  bool levels;      /* the first dimension has the levels of iterations */
   bool executable;  /* only what this version runs */
   bool rounds;      /* the first index counts rounds; nothing but rounds will do */
   uint32_t entries; /* dimensions of a sparse array whose entries are the space, else 0: they are

@@ -18,6 +18,7 @@ typedef enum ms_strategy {
   MS_WAVEFRONT,
   MS_HYPERPLANE,
   MS_ROUNDS,
+  MS_LEVELS,
   MS_SERIALLY,
   MS_STRATEGIES /* how many there are */
 } ms_strategy;

@@ -92,6 +92,7 @@ static ms_choice share_out(const work *now) {
 static ms_choice choose(const work *now, ms_terms *terms) {
   *terms = (ms_terms){.ordered = now->walk.space->ordered,
                       .rounds = now->walk.space->rounds,
+                      .levels = now->walk.space->assumes == MS_ASSUME_LEVELS,
                       .executable = true,
                       .entries = entries_of(now)};
   if (has_replicas(now)) return share_out(now);
@@ -264,30 +265,40 @@ static int copy_collisions(const ms_collisions *found, ms_verdict *verdict) {
   ms_collisions *kept = ms_arena_take(verdict->arena, 1, sizeof *kept);
   if (kept == NULL) return -1;
   *kept = *found;
-  kept->stores = ms_arena_copy(verdict->arena, found->stores, strlen(found->stores));
-  kept->looks = ms_arena_copy(verdict->arena, found->looks, strlen(found->looks));
+  const char **texts[] = {&kept->stores, &kept->looks, &kept->levels};
+  for (uint32_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+    if (*texts[t] == NULL) continue;
+    *texts[t] = ms_arena_copy(verdict->arena, *texts[t], strlen(*texts[t]));
+    if (*texts[t] == NULL) return -1;
+  }
   verdict->collisions = kept;
-  return kept->stores != NULL && kept->looks != NULL ? 0 : -1;
+  return 0;
 }
 
 /* Where nothing but possible collisions keeps the loop from running: how to find out whether there
- * are any. */
+ * are any, and, where it has an order, which iterations have to wait for which. */
 static int inspect(const work *now, ms_verdict *verdict) {
   work lifted = *now;
   ms_terms terms;
-  ms_collisions found;
+  ms_collisions found = {.count = 0};
   if (verdict->decision != MS_UNKNOWN || !now->conflicts.known || is_refused(now)) return 0;
   uint32_t groups = now->walk.groups.count;
-  bool *is_possible = ms_arena_take(now->walk.arena, groups + 1, sizeof *is_possible);
-  if (is_possible == NULL ||
+  bool *possible = ms_arena_take(now->walk.arena, groups + 1, sizeof *possible);
+  bool *any = ms_arena_take(now->walk.arena, groups + 1, sizeof *any);
+  if (possible == NULL || any == NULL ||
       ms_conflicts_find(&lifted.conflicts, now->solver, &now->domain, &now->walk.accesses, groups,
-                        true) != 0 ||
+                        MS_ASSUME_INDEPENDENT) != 0 ||
       ms_distances_patterns(lifted.conflicts.all, now->walk.arena, &lifted.all) != 0)
     return -1;
-  if (!lifted.conflicts.known || choose(&lifted, &terms).strategy == MS_SERIALLY) return 0;
-  for (uint32_t g = 0; g < groups; g++) is_possible[g] = lifted.conflicts.assumed[g] != NULL;
-  if (ms_inspector_collisions(&lifted.walk, is_possible, &found) != 0) return -1;
-  return found.stores == NULL ? 0 : copy_collisions(&found, verdict);
+  if (!lifted.conflicts.known) return 0;
+  for (uint32_t g = 0; g < groups; g++) {
+    possible[g] = lifted.conflicts.assumed[g] != NULL;
+    any[g] = now->conflicts.group[g] != NULL;
+  }
+  bool runs = choose(&lifted, &terms).strategy != MS_SERIALLY, ordered = now->walk.space->ordered;
+  if (runs && ms_inspector_collisions(&lifted.walk, possible, &found) != 0) return -1;
+  if (ordered && ms_inspector_levels(&lifted.walk, any, &found) != 0) return -1;
+  return found.stores == NULL && found.levels == NULL ? 0 : copy_collisions(&found, verdict);
 }
 
 /* What rounds read of other ranges, if they are going to run. */

@@ -45,6 +45,7 @@ local PROMISED = {
   "a loop that takes the values of sparse entries writes no other iteration's",
   "objects that a body makes keep what their methods store into them, and nothing else",
   "large captures and long bodies are analysed, up to limits that are named",
+  "of two iterations that collide the later one has the greater level",
   "inspection sees all that iterations touch",
   "a user's word lifts what is possible, and nothing else",
   "fixes are code that is valid where the loop stands",

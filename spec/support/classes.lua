@@ -5,6 +5,7 @@
 -- With a file the loops are its rows instead, each ordered and unordered.
 local meissa = require "meissa"
 local plain = require "spec.support.plain"
+local known_loops = require "spec.support.known_loops"
 local loops = require "spec.support.loops"
 
 local is_plain, file = arg[1] == "plain", arg[2]
@@ -25,4 +26,4 @@ local function run(case)
   if not case.serial then report(case, env) end
 end
 
-for _, case in ipairs(file and loops.of_file(file) or loops.list) do run(case) end
+for _, case in ipairs(file and known_loops.of_file(file) or loops.list) do run(case) end

@@ -260,6 +260,27 @@ for a, b, c, d in parallel(6, 7, 8, 9, {ORDER, grid = {2, 3, 3, 4}}) do
   T[d] = T[d] * 0.5 + P[a]
 end]])
 
+-- Three entries of each row of a lower triangular matrix.
+local function triangle(meissa)
+  local to, state = meissa.zeros({600}, {type = "int32"}), 12345
+  for k = 1, 600 do
+    state = (state * 1103515245 + 12345) % 2 ^ 31
+    to[k] = math.max(1, math.ceil(k / 3) - 1 - state % 40)
+  end
+  return {to = to}
+end
+
+add("a sparse triangular solve", {[true] = "levels"},
+    worlds(vector("B", 200), vector("X", 200), triangle), [[
+for i in parallel({2, 200}, {ORDER}) do
+  local s = B[i]
+  for k = 3 * i - 2, 3 * i do
+    local j = to[k]
+    s = s - 0.25 * X[j]
+  end
+  X[i] = s * 0.5
+end]])
+
 local factors = worlds(sparse({41, 33}, 0.3), vector("W", 41), vector("H", 33, {seed = 5}))
 
 add("factors of entries", {[true] = "wavefront", [false] = "rotate"}, factors, [[
@@ -336,61 +357,5 @@ for i, j in parallel({2, n}, {2, n}, {ORDER}) do
   C[i][j] = (C[i-1][j] + C[i][j-1]) % 1009
   D[i][j] = (D[i-1][j] + D[i][j-1] + C[i][j]) % 1000003
 end]])
-
--- ---- the rows of a file ----
-
--- Numbers from a seed for index tables.
-local function indices(count, most)
-  local state, list = 99, {}
-  for k = 1, count do
-    state = (state * 1103515245 + 12345) % 2 ^ 31
-    list[k] = math.floor(state / 2 ^ 31 * most) + 1
-  end
-  return list
-end
-
-local function world_of(row)
-  return function(meissa)
-    local env, names = {}, {}
-    for name in entries_of(row.bindings) do names[#names + 1] = name end
-    table.sort(names)
-    for seed, name in ipairs(names) do
-      local what = row.bindings[name]
-      if what.shape then
-        env[name] = meissa.rand(what.shape, {seed = seed})
-      elseif what.opaque then
-        env[name] = indices(20, 12)
-      else
-        env[name] = what.number
-      end
-    end
-    return env
-  end
-end
-
--- The row's text with an order.
-local function with_order(text, ordered)
-  local option = "ordered = " .. tostring(ordered)
-  local changed, times = text:gsub("{(collapse = %d)}", "{%1, " .. option .. "}", 1)
-  if times == 0 then changed = text:gsub("%) do", ", {" .. option .. "}) do", 1) end
-  return changed
-end
-
---- The rows of spec/data/loops.jsonl.
-function M.of_file(path)
-  local json, list = require("dkjson"), {}
-  for line in io.lines(path) do
-    local row = assert(json.decode(line))
-    for _, ordered in ipairs {true, false} do
-      local answers = ordered and row.ordered or row.unordered
-      list[#list + 1] = {
-        name = row.id .. (ordered and " ordered" or " unordered"), ordered = ordered,
-        serial = answers[1].strategy == "serial", answers = answers, world = world_of(row),
-        text = with_order(row.source, ordered),
-      }
-    end
-  end
-  return list
-end
 
 return M

@@ -11,73 +11,17 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
-local inspect = require "meissa.plan.inspect"
 local plans = require "meissa.plan"
 local random = require "meissa.kernel.random"
+local slices = require "meissa.driver.slice"
 local spread = require "meissa.base.spread"
-local tables = require "meissa.base.tables"
-local versions = require "meissa.array.version"
 
 local M = {}
-
--- Names in the slices, as in csrc/depend/inspector.h.
-local MARKS = "meissa_marks_"
 
 -- Errors of a slice that prove nothing: the loop has them, too, or would not have come there.
 local HARMLESS = {BDY = true, ARR = true, OPT = true, SRC = true, DEP = true}
 
--- More names than these make no Lua function.
-local MOST_NAMES = 58
-
 -- ------------------------------------------------------------------------------- the slices' loops
-
--- The captures whose root variables a slice has, each root once.
-local function roots_in(run, text)
-  local list, known = {}, {}
-  for c, each in ipairs(run.record.captures) do
-    if not known[each.root] and inspect.has_name(text, each.root) then
-      known[each.root], list[#list + 1] = true, c
-    end
-  end
-  return list
-end
-
--- What a slice is given beside the variables of the body: names and values.
-local function add_own(run, marks, names, values)
-  local width = 1
-  for k, each in ipairs(marks) do
-    names[#names + 1], values[#values + 1] = MARKS .. k, each
-  end
-  for d = #run.space.ranges, 1, -1 do
-    local range = run.space.ranges[d]
-    for name, value in tables.each {lo = range[1], step = range[3], width = width} do
-      names[#names + 1], values[#values + 1] = "meissa_" .. name .. "_" .. d, value
-    end
-    width = width * ((range[2] - range[1]) / range[3] + 1)
-  end
-end
-
--- A slice as a function of the loop's variables, and what tells who met whom; nil if it has too
--- many variables.
-local function make_slice(run, text, marks)
-  local names, values, count = {}, {}, 0
-  for _, c in ipairs(roots_in(run, text)) do
-    count = count + 1
-    names[count], values[count] = run.record.captures[c].root, run.roots[c]
-  end
-  local own_names, own_values = {}, {}
-  add_own(run, marks, own_names, own_values)
-  for k, name in ipairs(own_names) do
-    names[count + k], values[count + k] = name, own_values[k]
-  end
-  count = count + #own_names
-  if count > MOST_NAMES then return nil end
-  local chunk = loadstring(string.format(
-    "local %s = ...\nlocal meissa_none, meissa_first, meissa_other = 1/0, 1/0, 0\n" ..
-    "return %s,\nfunction() return meissa_first, meissa_other end",
-    table.concat(names, ", "), text))
-  return setfenv(chunk, run.env)(unpack(values, 1, count))
-end
 
 -- Runs a slice over the loop's space.
 local function run_slice(run, slice)
@@ -102,13 +46,15 @@ end
 
 local function look(run)
   local marks = make_marks(run)
-  local stores = make_slice(run, run.plan.collisions.stores, marks)
-  local looks, met = make_slice(run, run.plan.collisions.looks, marks)
+  local own = {none = math.huge, first = math.huge, other = 0}
+  local stores = slices.closure(run, run.plan.collisions.stores, {marks = marks})
+  local looks, values = slices.closure(run, run.plan.collisions.looks, {marks = marks, own = own})
   if not (stores and looks) then return nil end
   run_slice(run, stores)
   run_slice(run, looks)
   for _, each in ipairs(marks) do each:free() end
-  return met()
+  local met = values()
+  return met.meissa_first, met.meissa_other
 end
 
 -- The indices of an iteration, by its number.
@@ -125,44 +71,6 @@ end
 
 -- --------------------------------------------------------------------------------------- proofs
 
--- Bytes of an element.
-local BYTES = {float = 4, int32 = 4, double = 8, int64 = 8}
-
--- The contents of an array, as a string.
-local function contents_of(value)
-  local about = array.describe(value)
-  local box = {pointer = array.core(value).data, dims = about.dims, strides = about.strides}
-  local id = string.format("inspected %d", about.id)
-  return string.format("%d:%d", about.id, versions.of_boxes(id, {box}, BYTES[about.type]))
-end
-
--- Values that say all of themselves.
-local PLAIN = {number = true, boolean = true, string = true, ["nil"] = true, builtin = true}
-
--- What a proof depends on beside the plan, as a string; nil if it cannot be said.
-local function state_of(run)
-  local text, parts = run.plan.collisions.stores .. run.plan.collisions.looks, {}
-  local marked = {}
-  for _, b in ipairs(run.plan.collisions.arrays) do marked[run.bindings[b].array] = true end
-  for c, binding in ipairs(run.bindings) do
-    local capture = run.record.captures[c]
-    if not capture then return nil end -- functions and tables lead on
-    if inspect.has_name(text, capture.root) then
-      local value = run.values[c]
-      if binding.kind == "array" and not marked[binding.array] then
-        if binding.sparse or binding.scratch then return nil end
-        parts[#parts + 1] = contents_of(value)
-      elseif PLAIN[binding.kind] then
-        parts[#parts + 1] = tostring(value)
-      elseif binding.kind ~= "array" then
-        return nil
-      end
-    end
-  end
-  for _, range in ipairs(run.space.ranges) do parts[#parts + 1] = table.concat(range, ":") end
-  return table.concat(parts, "|")
-end
-
 --- Finds out whether iterations of a loop meet, unless that is known from the last time.
 -- @tab run a planned run whose plan has `collisions`
 -- @treturn boolean|nil true: none do; false: some do; nil: it cannot be known
@@ -171,7 +79,8 @@ end
 -- Errors: WRK INT NET.
 function M.prove(run)
   local plan = run.plan
-  local state = state_of(run)
+  local collisions = plan.collisions
+  local state = slices.state(run, collisions.stores .. collisions.looks, collisions.arrays)
   if state and plan.proved == state then return true end
   plan.proved = nil
   local ok, first, other = random.uncounted(plans.silently, look, run)

@@ -13,10 +13,9 @@ local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
 local grids = require "meissa.plan.grid"
 local inprocess = require "meissa.driver.inprocess"
-local inspect = require "meissa.plan.inspect"
-local inspection = require "meissa.driver.inspection"
 local job = require "meissa.driver.job"
 local launches = require "meissa.driver.launch"
+local levels = require "meissa.driver.levels"
 local nesting = require "meissa.base.nesting"
 local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
@@ -25,11 +24,9 @@ local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local ready = require "meissa.driver.ready"
 local records = require "meissa.driver.record"
-local required = require "meissa.capture.required"
 local returned = require "meissa.driver.returned"
 local replicated = require "meissa.driver.replicated"
 local scratches = require "meissa.array.scratch"
-local shares = require "meissa.plan.share"
 local small = require "meissa.driver.small"
 local spaces = require "meissa.plan.space"
 local speculate = require "meissa.driver.speculate"
@@ -44,52 +41,6 @@ function M.examine() end
 local last_plan
 
 local function finished() return nil end
-
--- The same with the captured values of a function, running at a level of the stack or a closure.
-local function plan_record(record, space, func, level)
-  local slots = record.slots or frame.slots(record.captures, func, level and level + 1)
-  record.slots = slots
-  local loads, roots = required.loads, frame.read(slots, func, level and level + 1)
-  local run = planning.plan(record, space, roots, getfenv(func))
-  if required.loads > loads and run.plan.strategy ~= "serial" then
-    required.check(record, run.bindings, frame.read(slots, func, level and level + 1))
-  end
-  return run
-end
-
--- Plans the loop in this function. Where it is refused, the names that the body has in captured
--- strings are taken for what they are.
-local function plan_frame(record, space, func, level)
-  local run = plan_record(record, space, func, level and level + 1)
-  if space.serial or run.plan.strategy ~= "serial" then return run end
-  local settled = records.settle(record, run.roots, run.env)
-  return settled and plan_record(settled, space, func, level and level + 1) or run
-end
-
--- Plans a loop that is to run now: what its subscripts alone keep from running is inspected.
-local function plan_to_run(record, space, func, level)
-  local up = level and level + 1
-  if record.inspected and not (space.serial or space.assume) then -- as the last time
-    space.assume = "inspection"
-    local run = plan_frame(record, space, func, up)
-    local whole = run.plan.collisions and not shares.has(run.bindings)
-    if whole and inspection.prove(run) then return run end
-    space.assume = nil
-  end
-  local run = plan_frame(record, space, func, up)
-  if not run.plan.collisions or space.serial or shares.has(run.bindings) then return run end
-  local proved, found = inspection.prove(run)
-  if not proved then
-    if proved == false then run.plan = inspect.refuted(run.plan, found) end
-    if found and proved == nil then run.plan = inspect.stopped(run.plan, found) end
-    return run
-  end
-  space.assume, record.inspected = "inspection", true
-  local again = plan_frame(record, space, func, up)
-  again.plan.collisions, again.plan.proved = run.plan.collisions, run.plan.proved
-  again.plan.inspected = run.plan.inspect
-  return again
-end
 
 -- Runs the loop on the workers, or here if it is small; the list of {capture=, value=} to assign.
 local function run_on_workers(run)
@@ -215,11 +166,12 @@ function M.parallel(...)
   local record = records.find(func, info, info.currentline)
   planning.check_callee(record, func, 2, M.parallel)
   spaces.check_variables(space, record.variables)
-  local run = plan_to_run(record, space, func, 2)
+  local run = planning.to_run(record, space, func, 2)
   local plan, values = run.plan, run.values
   last_plan = plans.unmeasured(plan)
   local slots = run.record.slots
-  if #plan.replicas == 0 then M.examine(run.record, plan, space, values, run.roots, func) end
+  local own = #plan.replicas == 0 and not run.levels
+  if own then M.examine(run.record, plan, space, values, run.roots, func) end
   plans.check(plan, space)
   plans.check_contents(plan, space, run.bindings, values)
   if plans.is_empty(plan, space) then
@@ -232,6 +184,8 @@ function M.parallel(...)
   local assigned
   if #plan.replicas > 0 then
     assigned = run_replicated(run)
+  elseif run.levels and pool.workers() > 0 then
+    assigned, last_plan = levels.run(run, run.levels)
   elseif by_engine(plan, space) then
     assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
@@ -268,22 +222,16 @@ end
 
 -- A closure's loop, planned.
 local function plan_closure(fn, space, to_run)
-  local plan = to_run and plan_to_run or plan_frame
+  local plan = to_run and planning.to_run or planning.frame
   local run = plan(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
-  if #run.plan.replicas == 0 then
+  if #run.plan.replicas == 0 and not run.levels then
     M.examine(run.record, run.plan, space, run.values, run.roots, fn)
   end
   return run
 end
 
---- Runs a closure for every iteration: each(space..., opts, function(i, j, r) ... end).
-function M.each(...)
-  local called = system.clock()
-  local fn, space = split_closure("meissa.each", ...)
-  if nesting.in_body or inprocess.inside(2) then
-    run_plainly(iterate_within(space), fn)
-    return
-  end
+-- Runs a closure over a space.
+local function each_of(space, fn, called)
   local run = plan_closure(fn, space, true)
   local plan, slots = run.plan, run.record.slots
   last_plan = plans.unmeasured(plan)
@@ -301,11 +249,28 @@ function M.each(...)
     run_plainly(iterator, fn)
   else
     local attempt = pool.workers() == 0 and run_engine_here or run_on_workers
-    local assigned = #plan.replicas > 0 and run_replicated(run) or
-      speculate.run(run, attempt, run_blocks_here)
+    local assigned
+    if #plan.replicas > 0 then
+      assigned = run_replicated(run)
+    elseif run.levels then
+      assigned, last_plan = levels.run(run, run.levels)
+    else
+      assigned = speculate.run(run, attempt, run_blocks_here)
+    end
     for _, each in ipairs(assigned) do
       frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
+  end
+end
+
+--- Runs a closure for every iteration: each(space..., opts, function(i, j, r) ... end).
+function M.each(...)
+  local called = system.clock()
+  local fn, space = split_closure("meissa.each", ...)
+  if nesting.in_body or inprocess.inside(2) then
+    run_plainly(iterate_within(space), fn)
+  else
+    each_of(space, fn, called)
   end
 end
 
@@ -321,7 +286,7 @@ function M.plan(...)
   local info = debug.getinfo(2, "Slf")
   local record = records.find(info.func, info, info.currentline)
   planning.check_callee(record, info.func, 2, M.plan)
-  last_plan = planning.complete(plan_frame(record, space, info.func, 2))
+  last_plan = planning.complete(planning.frame(record, space, info.func, 2))
   return finished
 end
 
@@ -354,5 +319,11 @@ function M.last()
 end
 
 spread.each = M.each
+
+--- The same over a space, for loops that Meissa itself makes; the plan.
+function spread.each_space(space, fn)
+  each_of(space, fn, system.clock())
+  return last_plan
+end
 
 return M

@@ -3,7 +3,8 @@
 --
 -- A run is one execution: {record =, space =, plan =, bindings =, values =, situation =, ready =,
 -- basics = (see captured), roots =, env = (where values were found)}, and as it is known `draws`,
--- `kernel`, `native`, `grid`, `session`, `called`; of rounds `versions` (see versions.lua).
+-- `kernel`, `native`, `grid`, `session`, `called`; of rounds `versions` (see versions.lua), of
+-- loops with levels `levels` (see levels.lua).
 -- @module meissa.driver.planning
 
 local array = require "meissa.array"
@@ -11,8 +12,13 @@ local captured = require "meissa.plan.captured"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
+local inspect = require "meissa.plan.inspect"
+local inspection = require "meissa.driver.inspection"
+local levels = require "meissa.driver.levels"
 local plans = require "meissa.plan"
 local ready = require "meissa.driver.ready"
+local records = require "meissa.driver.record"
+local required = require "meissa.capture.required"
 local replicated = require "meissa.driver.replicated"
 local serialize = require "meissa.kernel.serialize"
 local shares = require "meissa.plan.share"
@@ -57,6 +63,60 @@ function M.plan(record, space, roots, env)
   return {record = record, space = space, plan = plan, bindings = found.bindings,
           values = found.values, situation = found.situation, ready = found.ready, roots = roots,
           env = env, basics = basics}
+end
+
+-- The same with the captured values of a function, running at a level of the stack or a closure.
+local function plan_record(record, space, func, level)
+  local slots = record.slots or frame.slots(record.captures, func, level and level + 1)
+  record.slots = slots
+  local loads, roots = required.loads, frame.read(slots, func, level and level + 1)
+  local run = M.plan(record, space, roots, getfenv(func))
+  if required.loads > loads and run.plan.strategy ~= "serial" then
+    required.check(record, run.bindings, frame.read(slots, func, level and level + 1))
+  end
+  return run
+end
+
+--- Plans the loop in this function. Where it is refused, the names that the body has in captured
+-- strings are taken for what they are.
+function M.frame(record, space, func, level)
+  local run = plan_record(record, space, func, level and level + 1)
+  if space.serial or run.plan.strategy ~= "serial" then return run end
+  local settled = records.settle(record, run.roots, run.env)
+  return settled and plan_record(settled, space, func, level and level + 1) or run
+end
+
+--- Plans a loop that is to run now: what its subscripts alone keep from running is inspected.
+function M.to_run(record, space, func, level)
+  local up = level and level + 1
+  if record.inspected and not (space.serial or space.assume) then -- as the last time
+    space.assume = "inspection"
+    local run = M.frame(record, space, func, up)
+    local collisions = run.plan.collisions
+    local fits = collisions and collisions.stores and not shares.has(run.bindings)
+    if fits and inspection.prove(run) then return run end
+    space.assume = nil
+  end
+  local run = M.frame(record, space, func, up)
+  if not run.plan.collisions or space.serial or shares.has(run.bindings) then return run end
+  local proved, found
+  run.levels = levels.known(run)
+  if run.plan.collisions.stores and not run.levels then proved, found = inspection.prove(run) end
+  if not proved then
+    run.levels = run.levels or space.ordered and levels.find(run)
+    if run.levels then
+      run.plan = inspect.levelled(run.plan)
+      return run
+    end
+    if proved == false then run.plan = inspect.refuted(run.plan, found) end
+    if found and proved == nil then run.plan = inspect.stopped(run.plan, found) end
+    return run
+  end
+  space.assume, record.inspected = "inspection", true
+  local again = M.frame(record, space, func, up)
+  again.plan.collisions, again.plan.proved = run.plan.collisions, run.plan.proved
+  again.plan.inspected = run.plan.inspect
+  return again
 end
 
 --- The plan with its grid and engine, if it can be cut.

@@ -17,8 +17,11 @@ end
 -- @tab captures the loop's @tab bindings what these mean
 -- @tab collisions {stores =, looks = texts of slices, arrays = bindings of those written}
 function M.names(captures, bindings, collisions)
-  local names, known, text = {}, {}, collisions.stores .. collisions.looks
-  for _, b in ipairs(collisions.arrays) do known[bindings[b].array] = true end
+  local text = (collisions.stores or "") .. (collisions.looks or "") .. (collisions.levels or "")
+  local names, known = {}, {}
+  for _, list in ipairs {collisions.arrays, collisions.levelled} do
+    for _, b in ipairs(list) do known[bindings[b].array] = true end
+  end
   for c, each in ipairs(captures) do
     local binding = bindings[c]
     local path = table.concat({each.root, unpack(each.fields, 1, binding.depth)}, ".")
@@ -72,6 +75,17 @@ function M.refuted(plan, met)
       second = copy(reason.second or reason.first, {does = "touches the same one"}),
     }
   end)
+end
+
+--- A plan whose iterations have levels, as it is shown where it runs as written.
+function M.levelled(plan)
+  local reasons = {}
+  for _, reason in ipairs(plan.reasons) do
+    if string.sub(reason.code, 1, 4) == "DEP2" then reasons[#reasons + 1] = reason end
+  end
+  local new = copy(plan, {verdict = "parallel", strategy = "levels", reasons = reasons,
+                          inspected = plan.inspect})
+  return setmetatable(new, getmetatable(plan))
 end
 
 --- A plan whose inspection ended in an error, which proves nothing.

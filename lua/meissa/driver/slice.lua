@@ -1,0 +1,123 @@
+-- SPDX-License-Identifier: MIT
+--- Slices: texts made of a loop's body as functions of its variables, and what these depend on.
+--
+-- A text names the loop's captured variables, `meissa_marks_k` (arrays that it is given), and of
+-- each range d `meissa_lo_d`, `meissa_hi_d`, `meissa_step_d` and `meissa_width_d`, of which the
+-- number of an iteration is the sum (csrc/depend/inspector.h). All become local variables around
+-- the function, so that it can be run by `each` like any closure. Lives on the driver.
+-- @module meissa.driver.slice
+
+local array = require "meissa.array"
+local inspect = require "meissa.plan.inspect"
+local tables = require "meissa.base.tables"
+local versions = require "meissa.array.version"
+
+local M = {}
+
+-- More names than these make no Lua function.
+local MOST_NAMES = 58
+
+-- Adds the captured variables that a text names, each once.
+local function add_captured(run, text, add)
+  local known = {}
+  for c, each in ipairs(run.record.captures) do
+    if not known[each.root] and inspect.has_name(text, each.root) then
+      known[each.root] = true
+      add(each.root, run.roots[c])
+    end
+  end
+end
+
+-- Adds what a text is given beside them, where it names that.
+local function add_own(run, text, given, add)
+  local width = 1
+  local function offer(name, value)
+    if inspect.has_name(text, "meissa_" .. name) then add("meissa_" .. name, value) end
+  end
+  for k, each in ipairs(given.marks or {}) do offer("marks_" .. k, each) end
+  for d = #run.space.ranges, 1, -1 do
+    local range = run.space.ranges[d]
+    offer("lo_" .. d, range[1])
+    offer("hi_" .. d, range[2])
+    offer("step_" .. d, range[3])
+    offer("width_" .. d, width)
+    width = width * ((range[2] - range[1]) / range[3] + 1)
+  end
+  for name, value in tables.each(given.own or {}) do offer(name, value) end
+end
+
+--- A text as a function.
+-- @tab run the loop's run @string text "function(i, j) ... end"
+-- @tab given `marks`, a list of arrays; `own`, values of variables `meissa_<name>`; `lines`, how
+-- many lines come before the text's first one where it was written
+-- @treturn func|nil it; nil: it has too many variables
+-- @treturn func values() gives the present values of all variables, by name
+-- @treturn func renew(run) gives the captured variables the values that they have in another run
+function M.closure(run, text, given)
+  local names, values, fields, count = {}, {}, {}, 0
+  local function add(name, value)
+    count = count + 1
+    names[count], values[count], fields[count] = name, value, name .. " = " .. name
+  end
+  add_captured(run, text, add)
+  local captured = math.max(count, 1)
+  add_own(run, text, given, add)
+  if count > MOST_NAMES then return nil end
+  if count == 0 then add("meissa_nothing", nil) end
+  local chunk = loadstring(string.format(
+    "%slocal %s = ... return %s, function() return {%s} end, function(...) %s = ... end",
+    string.rep("\n", given.lines or 0), table.concat(names, ", "), text,
+    table.concat(fields, ", "), table.concat(names, ", ", 1, captured)))
+  local fn, read, set = setfenv(chunk, run.env)(unpack(values, 1, count))
+  return fn, read, function(again)
+    local fresh, n = {}, 0
+    add_captured(again, text, function(_, value)
+      n = n + 1
+      fresh[n] = value
+    end)
+    if n > 0 then set(unpack(fresh, 1, n)) end
+  end
+end
+
+-- ------------------------------------------------------------------------------ what they read
+
+-- Bytes of an element.
+local BYTES = {float = 4, int32 = 4, double = 8, int64 = 8}
+
+-- The contents of an array, as a string.
+local function contents_of(value)
+  local about = array.describe(value)
+  local box = {pointer = array.core(value).data, dims = about.dims, strides = about.strides}
+  local id = string.format("inspected %d", about.id)
+  return string.format("%d:%d", about.id, versions.of_boxes(id, {box}, BYTES[about.type]))
+end
+
+-- Values that say all of themselves.
+local PLAIN = {number = true, boolean = true, string = true, ["nil"] = true, builtin = true}
+
+--- What running a text gives depends on, beside the plan, as a string; nil if it cannot be said.
+-- @tab run the loop's run @string text the slice's @tab marked bindings of the arrays that it has
+-- marks for
+function M.state(run, text, marked)
+  local parts, is_marked = {}, {}
+  for _, b in ipairs(marked) do is_marked[run.bindings[b].array] = true end
+  for c, binding in ipairs(run.bindings) do
+    local capture = run.record.captures[c]
+    if not capture then return nil end -- functions and tables lead on
+    if inspect.has_name(text, capture.root) then
+      local value = run.values[c]
+      if binding.kind == "array" and not is_marked[binding.array] then
+        if binding.sparse or binding.scratch then return nil end
+        parts[#parts + 1] = contents_of(value)
+      elseif PLAIN[binding.kind] then
+        parts[#parts + 1] = tostring(value)
+      elseif binding.kind ~= "array" then
+        return nil
+      end
+    end
+  end
+  for _, range in ipairs(run.space.ranges) do parts[#parts + 1] = table.concat(range, ":") end
+  return table.concat(parts, "|")
+end
+
+return M

@@ -1,0 +1,177 @@
+-- SPDX-License-Identifier: MIT
+-- Ordered loops that run level by level have the bits of the loop as written, in the fewest levels
+-- that the order allows.
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local seed = require "spec.support.seed"
+
+local N = 60
+
+-- Bodies, with the elements that an iteration reads and writes, in this order of accesses.
+local BODIES = {
+  {"x[i] = b[i] - 0.5 * x[p[i]]", function(i, p) return {p[i]}, {i} end},
+  {"x[p[i]] = x[p[i]] * 0.5 + b[i]", function(i, p) return {p[i]}, {p[i]} end},
+  {"x[p[i]] = x[q[i]] + i", function(i, p, q) return {q[i]}, {p[i]} end},
+  {"for k = p[i], math.min(p[i] + 2, N) do x[i] = x[i] + 0.25 * x[k] end", function(i, p)
+    local reads = {i}
+    for k = p[i], math.min(p[i] + 2, N) do reads[#reads + 1] = k end
+    return reads, {i}
+  end},
+  {"if q[i] % 3 > 0 then x[p[i]] = b[i] else x[i] = x[q[i]] end", function(i, p, q)
+    if q[i] % 3 > 0 then return {}, {p[i]} end
+    return {q[i]}, {i}
+  end},
+}
+
+local function share(a, b)
+  for _, one in ipairs(a) do
+    for _, two in ipairs(b) do
+      if one == two then return true end
+    end
+  end
+  return false
+end
+
+-- How many levels the iterations have: the longest chain of conflicts.
+local function levels_of(body, ranges, p, q)
+  local levels, touched, most = {}, {}, 0
+  for i = ranges[1], ranges[2], ranges[3] do
+    local reads, writes = body[2](i, p, q)
+    local level = 1
+    for j, other in pairs(touched) do
+      local meet = share(writes, other.writes) or share(writes, other.reads) or
+        share(reads, other.writes)
+      if meet then level = math.max(level, levels[j] + 1) end
+    end
+    levels[i], touched[i] = level, {reads = reads, writes = writes}
+    most = math.max(most, level)
+  end
+  return most
+end
+
+local function world(p, q)
+  local int = {type = "int32"}
+  local env = {x = meissa.rand({N}, {seed = 1}), b = meissa.rand({N}, {seed = 2}), N = N,
+               p = meissa.zeros({N}, int), q = meissa.zeros({N}, int), math = math,
+               parallel = parallel}
+  for i = 1, N do env.p[i], env.q[i] = p[i], q[i] end
+  return env
+end
+
+local function run(body, ranges, options, env)
+  local text = string.format("for i in parallel({%d, %d, %d}, %s) do %s end", ranges[1], ranges[2],
+                             ranges[3], options, body[1])
+  setfenv(assert(loadstring(text)), env)()
+end
+
+describe("levels", function()
+  setup(function() meissa.init {workers = 2} end)
+  teardown(function() meissa.init {} end)
+
+  it("give the bits of the loop as written, and are as few as can be", function()
+    math.randomseed(seed)
+    local random, seen = math.random, 0
+    for round = 1, tonumber(os.getenv "MEISSA_LEVELS") or 60 do
+      local body, p, q = BODIES[random(#BODIES)], {}, {}
+      for i = 1, N do p[i], q[i] = random(N), random(N) end
+      local lo, step = random(4), random(3)
+      local ranges = {lo, lo + step * math.floor((N - lo) / step), step}
+      if random(3) == 1 then ranges = {ranges[2], ranges[1], -step} end
+      local expected, found = world(p, q), world(p, q)
+      local told = string.format("MEISSA_TEST_SEED=%d, round %d: %s over {%d, %d, %d}", seed, round,
+                                 body[1], unpack(ranges))
+      run(body, ranges, "{serial = true}", expected)
+      run(body, ranges, random(2) == 1 and "{engine = 'lua'}" or "{}", found)
+      assert.same(expected.x:totable(), found.x:totable(), told)
+      if meissa.last().strategy == "levels" then
+        seen = seen + 1
+        assert.equal(levels_of(body, ranges, p, q), meissa.last().levels, told)
+      end
+    end
+    assert.is_true(seen > 30)
+  end)
+
+  it("are found again when the data change, and sum scalars", function()
+    local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
+    local function pass()
+      local sum = 0
+      for i in parallel({2, 40}) do
+        x[i] = x[from[i]] + 1
+        sum = sum + i
+      end
+      return sum, meissa.last().levels
+    end
+    local sum, count = pass()
+    assert.same({819, 1}, {sum, count or 1}) -- nobody meets anybody but the first element
+    for i = 2, 40 do from[i] = math.floor(i / 2) end
+    for _ = 1, 3 do
+      sum, count = pass()
+      assert.same({819, 5}, {sum, count})
+    end
+    assert.equal(6, x[32])
+    from[40] = 39
+    assert.same({819, 6}, {pass()})
+    assert.equal(x[39] + 1, x[40])
+  end)
+
+  it("take two indices", function()
+    local X, from = meissa.ones {6, 7}, meissa.zeros({6, 7}, {type = "int32"})
+    for i = 1, 6 do for j = 1, 7 do from[i][j] = (5 * i + 3 * j) % 7 + 1 end end
+    local Y = X:clone()
+    for i, j in parallel({2, 6}, {1, 7, 2}) do
+      X[i][j] = X[i - 1][from[i][j]] * 2 + X[i][from[i][j]]
+    end
+    assert.equal("levels", meissa.last().strategy)
+    for i = 2, 6 do
+      for j = 1, 7, 2 do Y[i][j] = Y[i - 1][from[i][j]] * 2 + Y[i][from[i][j]] end
+    end
+    assert.same(Y:totable(), X:totable())
+  end)
+
+  it("undo what a failing body wrote, and tell its iteration", function()
+    local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
+    for i = 2, 40 do from[i] = math.floor(i / 2) end
+    local ok, err = pcall(function()
+      for i in parallel({2, 40}) do
+        x[i] = x[from[i]] + 1
+        if i == 30 then error("no") end
+      end
+    end)
+    assert.is_false(ok)
+    assert.same({30}, err.iteration)
+    assert.equal("BDY", err.code)
+    assert.equal(40, x:sum())
+  end)
+
+  it("are refused where they would change more than arrays, or leave nothing to share", function()
+    local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
+    for i = 2, 40 do from[i] = math.floor(i / 2) end
+    local function code_of(fn)
+      local ok, err = pcall(fn)
+      return not ok and err.code
+    end
+    assert.equal("DEP", code_of(function()
+      for i in parallel({2, 40}) do x[i] = x[from[i]] + meissa.random() end
+    end))
+    local last
+    assert.equal("DEP", code_of(function()
+      for i in parallel({2, 40}) do x[i] = x[from[i]] last = i end
+    end))
+    assert.is_nil(last)
+    for i = 2, 40 do from[i] = i - 1 end
+    assert.equal("DEP", code_of(function()
+      for i in parallel({2, 40}) do x[i] = x[from[i]] + 1 end
+    end))
+    assert.equal("DEP", code_of(function()
+      for i in parallel({2, 40}, {ordered = false}) do x[i] = x[from[i]] + 1 end
+    end))
+    assert.equal(40, x:sum())
+  end)
+
+  it("hold against all iterations with check = 'all'", function()
+    local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
+    for i = 2, 40 do from[i] = math.floor(i / 2) end
+    for i in parallel({2, 40}, {check = "all"}) do x[i] = x[from[i]] + 1 end
+    assert.equal(6, x[32])
+  end)
+end)
