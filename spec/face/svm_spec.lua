@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 100 s
+-- examples/train_svm.lua against the serial model of replicas, bit for bit, on a9a; and that it
+-- learns.
+local examples = require "spec.face.examples"
+local meissa = require "meissa"
+local model = require "spec.driver.replicate_model"
+
+local DATA = "spec/data/a9a.gz"
+
+-- Examples as lists: {label, features, values}.
+local function read()
+  local X, y = meissa.read.libsvm(DATA)
+  local list = {}
+  for e = 1, X:size(1) do list[e] = {y[e] > 0 and 1 or -1, {}, {}} end
+  for e, f, x in X:each() do
+    table.insert(list[e][2], f)
+    table.insert(list[e][3], x)
+  end
+  return list, X:size(2)
+end
+
+local function train(data, features, o)
+  local w = {}
+  for f = 1, features do w[f] = 0 end
+  for epoch = 1, o.epochs do
+    local rate, reg = 0.05 / epoch, 1e-4
+    w = model.run({passes = 1, n = #data, replicas = o.replicas, every = o.every, w = w,
+                   topology = meissa.topology(o.topology, o.replicas), merge = "mean",
+                   complete = o.topology == "all"}, function(row, e)
+      local y, at, x = unpack(data[e])
+      local margin = 0
+      for k = 1, #at do margin = margin + row[at[k]] * x[k] end
+      margin = margin * y
+      for k = 1, #at do
+        local g = reg * row[at[k]]
+        if margin < 1 then g = g - y * x[k] end
+        row[at[k]] = row[at[k]] - rate * g
+      end
+    end)
+  end
+  return w
+end
+
+describe("train_svm.lua", function()
+  local data, features = read()
+
+  for _, o in ipairs {{replicas = 8, every = 500, topology = "all", epochs = 2},
+                      {replicas = 5, every = 900, topology = "ring", epochs = 1}} do
+    it("is the serial model over topology " .. o.topology, function()
+      local arguments = ("--data %s --epochs %d --replicas %d --every %d --topology %s"):format(
+        DATA, o.epochs, o.replicas, o.every, o.topology)
+      local rows, summary, saved = examples.run("train_svm.lua", arguments)
+      assert.same(train(data, features, o), saved.w:totable())
+      assert.equal(o.epochs, #rows)
+      assert.equal("reproducible", summary.guarantee)
+      assert.equal(math.ceil(math.ceil(#data / o.replicas) / o.every), rows[1].exchanges)
+    end)
+  end
+
+  it("learns a9a", function()
+    local arguments = ("--data %s --test spec/data/a9a.t.gz --epochs 5"):format(DATA)
+    local rows = examples.run("train_svm.lua", arguments, "MEISSA_WORKERS=1")
+    assert.is_true(rows[5].accuracy > 0.845, rows[5].accuracy)
+    assert.is_true(rows[5].loss < rows[1].loss)
+  end)
+end)
