@@ -282,6 +282,9 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   lua_getfield(L, table, "transaction");
   job->transaction = lua_isnil(L, -1) || lua_toboolean(L, -1);
   lua_pop(L, 1);
+  lua_getfield(L, table, "unlogged");
+  job->unlogged = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
   job->patience = ms_field_number(L, table, "patience", 0);
   if (!read_plan(L, table, job)) ms_read_grid(L, table, job);
   read_rounds(L, table, &job->rounds);

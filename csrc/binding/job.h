@@ -6,9 +6,9 @@
  *    sequential = how many of the first axes a hyperplane sweeps,
  *    bounds = {int64_t * (ranges + 1 first indices), ...}; loads = uint64_t * (of ranges of the
  *    space axis, in place of the plan's), workers =, patience =,
- *    transaction = false or nil, stalled = function(seconds, worker, block),
- *    advanced = function(finished, blocks), operands = {operand, ...},
- *    flat = whether the results are wanted as one string (see push_outcome in runtime.c)}
+ *    transaction = false or nil, unlogged = whether it needs no log, stalled = function(seconds,
+ * worker, block), advanced = function(finished, blocks), operands = {operand, ...}, flat = whether
+ * the results are wanted as one string (see push_outcome in runtime.c)}
  *
  * and operands as
  *

@@ -125,9 +125,9 @@ static void push_apart(lua_State *L, ms_outcome *outcome) {
 }
 
 /* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, deaths,
- * redone, repeated, spent = uint64_t ns of each range, as bytes, or nil}; with `flat` {flat =
- * bytes, blocks =, ...} where that can be; with `apart` `pending`, a list of what was put into each
- * buffer: {[block] = bytes}. */
+ * redone, repeated, interrupted, spent = uint64_t ns of each range, as bytes, or nil}; with `flat`
+ * {flat = bytes, blocks =, ...} where that can be; with `apart` `pending`, a list of what was put
+ * into each buffer: {[block] = bytes}. */
 static void push_outcome(lua_State *L, ms_outcome *outcome, bool flat, bool apart) {
   lua_createtable(L, 0, 11);
   if (apart) {
@@ -145,6 +145,8 @@ static void push_outcome(lua_State *L, ms_outcome *outcome, bool flat, bool apar
   set_number(L, "deaths", outcome->deaths);
   set_number(L, "redone", outcome->redone);
   set_number(L, "repeated", outcome->repeats);
+  lua_pushboolean(L, outcome->interrupted);
+  lua_setfield(L, -2, "interrupted");
   if (outcome->spent == NULL) return;
   lua_pushlstring(L, (const char *)outcome->spent, outcome->range_count * sizeof *outcome->spent);
   lua_setfield(L, -2, "spent");

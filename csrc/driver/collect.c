@@ -237,6 +237,14 @@ static int wait_once(ms_session *session, ms_error *err) {
   return 0;
 }
 
+/* Whether the user wants the job to end now: one without a log may go on for a while. */
+static bool is_interrupted(const ms_session *session, ms_run *run) {
+  if (!ms_interrupt_seen() || run->failed) return false;
+  uint64_t now = session->road->now();
+  if (run->interrupted == 0) run->interrupted = now;
+  return !run->job->unlogged || now - run->interrupted >= MS_SECOND;
+}
+
 void ms_collect_all(ms_session *session) {
   ms_trace(MS_TRACE_WAITS, "begin for=workers job=%llu", (unsigned long long)session->jobs);
   ms_run *run = session->run;
@@ -252,7 +260,7 @@ void ms_collect_all(ms_session *session) {
       ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
       ms_collect_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
     }
-    if (ms_interrupt_seen() && !run->failed) {
+    if (is_interrupted(session, run)) {
       ms_error_set(run->err, MS_INT, "interrupted");
       ms_collect_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
     }

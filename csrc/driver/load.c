@@ -36,6 +36,7 @@ static int complete_operands(const ms_session *session, ms_run *run) {
     const ms_job_operand *from = &job->operands[i];
     ms_operand *operand = &run->operands[i];
     *operand = ms_job_operand_of(job, i);
+    if (job->unlogged && operand->writes.blind != 0) operand->writes.blind = MS_WRITES_UNLOGGED;
     if (session->config.shared) {
       const ms_segment *segment = from->segment;
       if (segment == NULL || from->data < segment->base ||

@@ -83,11 +83,8 @@ int ms_recover_prepare(ms_session *session, ms_run *run) {
 }
 
 void ms_recover_undo(ms_run *run) {
-  if (run->job->transaction) {
-    ms_undo_restore(&run->undo);
-  } else {
-    run->outcome->lost = true;
-  }
+  if (run->job->transaction) ms_undo_restore(&run->undo);
+  run->outcome->lost = !run->job->transaction || run->job->unlogged;
 }
 
 /* ------------------------------------------------------------------------------- deaths */

@@ -111,7 +111,8 @@ int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, 
   do {
     failed = attempt(session, run);
   } while (failed != 0 && ms_recover_again(session, run));
-  ms_interrupt_end(err->code == MS_INT);
+  outcome->interrupted = failed == 0 && job->unlogged && ms_interrupt_seen();
+  ms_interrupt_end(err->code == MS_INT || outcome->interrupted);
   free(run);
   outcome->notices = session->notices;
   session->notices = (ms_text){0};

@@ -95,7 +95,11 @@ typedef struct ms_job {
   uint32_t buffers; /* that blocks may put something into */
   ms_task_rounds rounds;
   bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
-  ms_undo *fold;    /* gets the log of a job that ends (ms_undo_fold); NULL: nobody needs it */
+  /* A transaction whose written operands no block reads, and whose blocks cannot fail, has no log:
+   * an interrupt waits for its end (for 1 s), and if it fails, as when a block ends two workers,
+   * they are lost. Where memory is shared. */
+  bool unlogged;
+  ms_undo *fold; /* gets the log of a job that ends (ms_undo_fold); NULL: nobody needs it */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
   void (*stalled)(void *context, const ms_progress *progress);
@@ -142,6 +146,7 @@ typedef struct ms_outcome {
   uint32_t deaths;  /* of workers while the job ran */
   uint32_t redone;  /* blocks that were undone and run again alone */
   uint32_t repeats; /* times that all blocks were */
+  bool interrupted; /* of one without a log: it was, and went on to its end */
   /* Only of a failed job: */
   ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
   uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */

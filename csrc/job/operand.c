@@ -30,7 +30,7 @@ static bool writes_fit(const ms_operand *operand, const ms_grid *grid) {
     if (writes->low[d] < 0 || writes->low[d] > writes->high[d]) return false;
     if (writes->high[d] > operand->dims[d]) return false;
   }
-  if (writes->blind > 1 || writes->follows > MS_FOLLOWS) return false;
+  if (writes->blind > MS_WRITES_UNLOGGED || writes->follows > MS_FOLLOWS) return false;
   for (uint32_t k = 0; k < writes->follows; k++) {
     const ms_follow *follow = &writes->follow[k];
     if (follow->dim >= operand->dim_count || follow->axis >= grid->count) return false;

@@ -16,8 +16,7 @@
 /* How a process begins: rounding to nearest, subnormal numbers as they are, no traps. */
 #define USUAL_CONTROL 0x1f80u
 
-/* The worst that is known of a block: an ms_native_prospect. */
-static int32_t ask(const ms_small_run *run, const ms_plan *plan) {
+int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan) {
   int64_t bounds[MOST_BOUNDS];
   int32_t worst = MS_NATIVE_ENDS;
   for (uint32_t block = 0; block < plan->blocks && worst < MS_NATIVE_DOUBTFUL; block++) {
@@ -89,7 +88,7 @@ static bool run_all(const ms_small_run *run, const ms_plan *plan) {
 
 int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   if (!make_room(run, plan->blocks)) return MS_SMALL_NOT_NOW;
-  int32_t prospect = ask(run, plan), combined = 0;
+  int32_t prospect = ms_small_run_prospect(run, plan), combined = 0;
   if (prospect == MS_NATIVE_ENDLESS) return MS_SMALL_NEVER;
   if (prospect == MS_NATIVE_DOUBTFUL) return MS_SMALL_NOT_NOW;
   if (prospect == MS_NATIVE_MAY_STOP && !keep(run)) return MS_SMALL_NOT_NOW;

@@ -53,6 +53,9 @@ typedef enum ms_small_answer {
 
 #define MS_SMALL_UNKEPT UINT32_MAX
 
+/* What is known of a plan's blocks before they run: the worst ms_native_prospect. */
+MS_API int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan);
+
 /* Runs all blocks of a plan. */
 MS_API int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan);
 

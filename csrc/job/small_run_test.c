@@ -71,6 +71,7 @@ static void test_refused(ms_small_run *run, const ms_plan *plan) {
   called = 0;
   last_that_holds = VALUES - 1; /* all but the last one hold */
   otherwise = MS_NATIVE_DOUBTFUL;
+  CHECK(ms_small_run_prospect(run, plan) == MS_NATIVE_DOUBTFUL);
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW);
   otherwise = MS_NATIVE_ENDLESS;
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NEVER);
@@ -82,6 +83,7 @@ static void test_stop(ms_small_run *run, const ms_plan *plan, ms_native_slot *sc
   last_that_holds = VALUES;
   at_best = MS_NATIVE_MAY_STOP;
   called = 0;
+  CHECK(ms_small_run_prospect(run, plan) == MS_NATIVE_MAY_STOP);
   run->written_count = MS_SMALL_UNKEPT;
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW && called == 0);
   const ms_small_span spans[] = {{written, 40 * sizeof *written},

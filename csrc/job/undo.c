@@ -74,7 +74,8 @@ static size_t head_size(const ms_undo *undo) {
 
 /* Versions are fresh memory: a block that is run again makes them again. */
 static bool is_logged(const ms_operand *operand) {
-  return operand->written && operand->movement != MS_MOVE_VERSIONED;
+  return operand->written && operand->movement != MS_MOVE_VERSIONED &&
+         operand->writes.blind != MS_WRITES_UNLOGGED;
 }
 
 int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_range_starts *bounds,

@@ -32,11 +32,18 @@ typedef struct ms_follow {
 
 #define MS_FOLLOWS 2 /* as many as a wavefront cuts */
 
+/* What becomes of what was there before a job writes it. */
+typedef enum ms_writes_blind {
+  MS_WRITES_SEEN,    /* the job may read it; */
+  MS_WRITES_BLIND,   /* it does not: a block can be run again after parts of it were; */
+  MS_WRITES_UNLOGGED /* nor is it logged: a job that fails loses it */
+} ms_writes_blind;
+
 /* What a job may write of an operand. */
 typedef struct ms_writes {
   int64_t low[MS_ARRAY_DIMS],
       high[MS_ARRAY_DIMS]; /* rows of each dimension, 0-based, end excluded */
-  uint32_t blind;          /* 0 or 1: the job reads nothing of the operand */
+  uint32_t blind;          /* ms_writes_blind */
   uint32_t follows;        /* 0 .. MS_FOLLOWS: how many axes the writes follow; their ranges ... */
   ms_follow follow[MS_FOLLOWS]; /* ... are of different axes and dimensions */
 } ms_writes;

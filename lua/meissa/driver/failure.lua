@@ -63,11 +63,19 @@ function M.raise(run, layout, failure)
   end
   if failure.repeated then
     fields.message = string.format("%s (engine %s): the second worker that this block ended, " ..
-      "so the loop was undone", fields.message, run.plan.engine)
+      "so %s", fields.message, run.plan.engine,
+      failure.lost and "what the loop writes is lost" or "the loop was undone")
   end
   fields.traceback = nil
   if failure.lost then M.invalidate(run, fields.message) end
   error(errors.new(fields), 0)
+end
+
+--- Raises INT after a loop that was interrupted and went on to its end.
+function M.check_interrupted(run)
+  if not run.interrupted then return end
+  error(errors.new {code = "INT", message = "interrupted, after the end of the loop",
+                    file = run.record.file, line = run.record.line}, 0)
 end
 
 local First = {}

@@ -23,6 +23,7 @@ local prefetch = require "meissa.driver.prefetch"
 local progress = require "meissa.base.progress"
 local random = require "meissa.kernel.random"
 local show = require "meissa.array.show"
+local small = require "meissa.driver.small"
 local spaces = require "meissa.plan.space"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
@@ -143,6 +144,7 @@ local function execute(run, told, bar)
     workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.learned),
     loads = worker_count.loads(run.grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
+    unlogged = not told.marks and small.is_unlogged(run),
     flat = told.flat, buffers = #told.buffers, apart = told.singly, first = run.first,
     last = run.last, rounds = run.rounds,
   }
@@ -209,6 +211,7 @@ function M.run(run)
   run.record.learned = worker_count.learn(outcome, run.grid, run.plan.strategy, run.record.learned)
   engine.ran(run.native, worker_count.busy(outcome.workers))
   M.mark_written(run)
+  run.interrupted = outcome.interrupted
   local measured = {
     seconds = system.clock() - run.called, listing = listing,
     moved = outcome.moved + fetched, shares = outcome.workers,

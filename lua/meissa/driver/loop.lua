@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
+local failures = require "meissa.driver.failure"
 local frame = require "meissa.capture.frame"
 local grids = require "meissa.plan.grid"
 local inprocess = require "meissa.driver.inprocess"
@@ -199,6 +200,7 @@ function M.parallel(...)
     frame.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
   if run.small then launches.keep(run, run.small, func, info.currentline, M.parallel) end
+  failures.check_interrupted(run)
   return finished
 end
 
@@ -260,6 +262,7 @@ local function each_of(space, fn, called)
     for _, each in ipairs(assigned) do
       frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
+    failures.check_interrupted(run)
   end
 end
 

@@ -57,6 +57,39 @@ function M.suits(run)
     is_short(run.record, run.grid.volume)
 end
 
+-- The longest loop in seconds that Ctrl-C waits for, and bytes that are worth leaving unlogged.
+local SOON, MUCH = 0.1, 2 ^ 16
+
+-- How much a loop writes, in bytes; nil if it may read any of it.
+local function written_blindly(run)
+  local bytes = 0
+  for c, binding in ipairs(run.bindings) do
+    local about = binding.kind == "array" and run.plan.array_of[c]
+    if about and about.written then
+      if about.memory ~= "write" or binding.sparse or binding.buffers then return nil end
+      bytes = bytes + array.describe(run.values[c]).bytes
+    end
+  end
+  return bytes
+end
+
+--- Whether a loop on workers needs no log: no block reads what one writes, so that one can be run
+-- again, none can fail, and the loop is over soon.
+-- @tab run the loop's run, made ready, with its session
+function M.is_unlogged(run)
+  local learned, static, native = run.record.learned, run.kernel, run.native
+  if run.by_value or not run.space.transaction or not native or not native.object then
+    return false
+  end
+  if not learned or learned.pace * run.grid.volume > SOON or #run.plan.buffers > 0 then
+    return false
+  end
+  if static.never_small or not kernel.runs_alone(static) then return false end
+  local bytes = written_blindly(run)
+  return bytes ~= nil and bytes >= MUCH and
+    small_runs.ends(M.instance(run).run, run.grid.core)
+end
+
 -- Takes note of how long a run took.
 local function learn(record, seconds, volume)
   local here = record.small
@@ -78,9 +111,9 @@ local function written_by(run)
   return list
 end
 
--- The instance of the run's kernel on the arrays' own memory. That of an earlier run is filled
--- again if arrays and object are the same.
-local function instance_of(run)
+--- The instance of the run's kernel on the arrays' own memory, as the situation's `small`. That of
+-- an earlier run is filled again if arrays and object are the same.
+function M.instance(run)
   local operands, _, where = job_operands.collect(run, NOTHING)
   local known, object = run.situation.small, run.native.kernel
   if known and known.where == where and known.object == object then
@@ -109,7 +142,7 @@ end
 -- the instance, its `run`, `instance` and further `launch`; nil: nothing has been done, it is one
 -- for the workers
 function M.run(run)
-  local small = instance_of(run)
+  local small = M.instance(run)
   local began = system.clock()
   local assigned, never = small_runs.run(small.run, small.info, run.values, run.grid.core)
   local ended = system.clock()

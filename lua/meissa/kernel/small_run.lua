@@ -16,6 +16,9 @@ local lib = core.lib
 
 local RAN, NOT_NOW, NEVER = 0, 1, 2
 
+-- ms_native_prospect
+local ENDS = 0
+
 -- Bytes of an element, by type.
 local SIZES = {[0] = 4, 8, 4, 8}
 
@@ -49,6 +52,12 @@ function M.make(instance, own, written, info)
   run.written, run.written_count = spans, spans and #written or UNKEPT
   if known then run.rules, run.count, run.scalars = known.rules, known.count, known.scalars end
   return run, spans
+end
+
+--- Whether all blocks of a plan are known to go through to their ends.
+-- @param run what make gave, its instance filled @param plan an ms_plan
+function M.ends(run, plan)
+  return lib.ms_small_run_prospect(run, plan) == ENDS
 end
 
 --- Runs all blocks of a plan.
