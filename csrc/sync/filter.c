@@ -27,7 +27,7 @@ struct ms_filter {
   uint64_t round;
   double *base;     /* by element, what changes are taken from */
   double *received; /* state: the receiver's cache; delta: the last message */
-  double *pending;  /* delta: produced and not yet sent */
+  account *pending; /* delta: produced and not yet sent; what rounding takes from a message stays */
   accounts *ledger; /* or NULL */
   struct candidate *candidates;
 };
@@ -109,7 +109,7 @@ void ms_filter_free(ms_filter *filter) {
 }
 
 static double change_of(const ms_filter *f, const double *value, int64_t i) {
-  return f->rule.delta ? f->pending[i] : value[i] - f->base[i];
+  return f->rule.delta ? f->pending[i].high : value[i] - f->base[i];
 }
 
 /* What a change is measured by. */
@@ -173,20 +173,26 @@ static int64_t choose(ms_filter *f, const double *value, int64_t *found) {
 
 static void send_element(ms_filter *f, const double *value, int64_t i) {
   if (f->rule.delta) {
-    f->received[i] = f->pending[i];
-    if (f->ledger != NULL) add_to(&f->ledger[i].sent, f->pending[i]);
-    f->pending[i] = 0;
+    f->received[i] = f->pending[i].high;
+    if (f->ledger != NULL) add_to(&f->ledger[i].sent, f->pending[i].high);
+    f->pending[i] = (account){.high = f->pending[i].low};
   } else {
     f->received[i] = value[i];
   }
   f->base[i] = value[i];
 }
 
+/* What is pending of an element is never sent: it goes to an account of the ledger. */
+static void forget(ms_filter *f, int64_t i, account *to) {
+  if (to != NULL) add_to(to, f->pending[i].high);
+  if (to != NULL) add_to(to, f->pending[i].low);
+  f->pending[i] = (account){0};
+}
+
 static void drop_rest(ms_filter *f, const double *value) {
   for (int64_t i = 0; i < f->count; i++) {
     if (f->rule.delta) {
-      if (f->ledger != NULL) add_to(&f->ledger[i].dropped, f->pending[i]);
-      f->pending[i] = 0;
+      forget(f, i, f->ledger != NULL ? &f->ledger[i].dropped : NULL);
     }
     f->base[i] = value[i];
   }
@@ -196,7 +202,7 @@ int64_t ms_filter_send(ms_filter *f, const double *value, const double *delta) {
   if (f->rule.delta) {
     memset(f->received, 0, (size_t)f->count * sizeof *f->received);
     for (int64_t i = 0; i < f->count; i++) {
-      f->pending[i] += delta[i];
+      add_to(&f->pending[i], delta[i]);
       if (f->ledger != NULL) add_to(&f->ledger[i].produced, delta[i]);
     }
   }
@@ -225,9 +231,7 @@ void ms_filter_invalidate(ms_filter *f, const double *before, const double *valu
   for (int64_t i = 0; i < f->count; i++) {
     if (value[i] == before[i]) continue;
     f->base[i] = value[i];
-    if (!f->rule.delta) continue;
-    if (f->ledger != NULL) add_to(&f->ledger[i].invalidated, f->pending[i]);
-    f->pending[i] = 0;
+    if (f->rule.delta) forget(f, i, f->ledger != NULL ? &f->ledger[i].invalidated : NULL);
   }
 }
 
@@ -254,10 +258,11 @@ static double balance(const ms_filter *f, int64_t i, ms_ledger *ledger) {
     add_to(&rest, -others[k]->high);
     add_to(&rest, -others[k]->low);
   }
-  add_to(&rest, -f->pending[i]);
+  add_to(&rest, -f->pending[i].high);
+  add_to(&rest, -f->pending[i].low);
   ledger->produced += sums->produced.high;
   ledger->sent += sums->sent.high;
-  ledger->pending += f->pending[i];
+  ledger->pending += f->pending[i].high;
   ledger->dropped += sums->dropped.high;
   ledger->invalidated += sums->invalidated.high;
   return fabs(rest.high);
