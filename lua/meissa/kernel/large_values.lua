@@ -105,27 +105,55 @@ local function is_unchanged(noted, value)
     and content_of(value) == noted.content
 end
 
+-- Bytes that a value takes at least.
+local function least_bytes(value)
+  local kind = type(value)
+  if kind == "string" then return #value end
+  return (kind == "number" or kind == "table") and 2 or 1
+end
+
+-- Whether a value is beyond the limit for certain, which a part of it says.
+local function is_surely_large(value)
+  local bytes, seen, queue = least_bytes(value), { [value] = true }, { value }
+  local at = 1
+  while bytes <= M.LIMIT and type(queue[at]) == "table" do
+    for _, item in tables.each(queue[at]) do
+      bytes = bytes + least_bytes(item)
+      if bytes > M.LIMIT then break end
+      if type(item) == "table" and not seen[item] then
+        seen[item] = true
+        queue[#queue + 1] = item
+      end
+    end
+    at = at + 1
+  end
+  return bytes > M.LIMIT
+end
+
 local Packing = {}
 Packing.__index = Packing
 
--- Captures beyond the limit among `rest`: those that can be taken out are, all are remembered.
-function Packing:take_out()
+-- A capture beyond the limit is remembered, and taken out if it can be.
+function Packing:take(c)
+  local bytes, encoder, size = encode_alone(c, self.rest[c], self.options)
+  if size <= M.LIMIT then
+    self.memory.large[c] = nil
+    return
+  end
+  self.memory.large[c] = { size = size, path = self.options.path(c), apart = bytes ~= nil }
+  if not bytes then return end
+  self.rest[c] = nil
+  self.taken[#self.taken + 1] = { capture = c, bytes = bytes, encoder = encoder }
+end
+
+-- Captures beyond the limit among `rest` that are not known to stay there: all, or those of which
+-- this is sure before anything is encoded.
+function Packing:take_out(sure)
   for c = 1, self.count do
-    local value = self.rest[c]
-    local known = self.memory.large[c]
+    local value, known = self.rest[c], self.memory.large[c]
     local stuck = known and not known.apart
-    if not stuck and SIZEABLE[type(value)] then
-      local bytes, encoder, size = encode_alone(c, value, self.options)
-      if size > M.LIMIT then
-        local taken = bytes ~= nil
-        self.memory.large[c] = { size = size, path = self.options.path(c), apart = taken }
-        if taken then
-          self.rest[c] = nil
-          self.taken[#self.taken + 1] = { capture = c, bytes = bytes, encoder = encoder }
-        end
-      elseif known then
-        self.memory.large[c] = nil
-      end
+    if not stuck and SIZEABLE[type(value)] and not (sure and not is_surely_large(value)) then
+      self:take(c)
     end
   end
 end
@@ -183,6 +211,7 @@ function M.encode(values, count, options, memory, basics)
   local packing = setmetatable({ rest = rest, count = count, options = options, memory = memory,
     taken = {} }, Packing)
   packing:take_known()
+  packing:take_out(true)
   local bytes, encoder = serialize.encode(rest, count, options, basics)
   if #bytes > M.LIMIT then
     packing:take_out()
