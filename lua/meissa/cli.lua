@@ -19,11 +19,15 @@ local M = {}
 
 local USAGE = [[
 usage: meissa explain SCRIPT [ARGUMENT...]
+       meissa check-history FILE...
        meissa --help | --version
 
   explain    run a script and show on stderr, once for each loop, what was decided: strategy,
              blocks, where every array is, reductions, or why the loop may not run in parallel.
              The script's own output is untouched.
+  check-history
+             judge recorded histories, by rules that share no code with what made them. The status
+             is 0 when all are accepted, 1 when one is not.
 
 MEISSA_WORKERS=N chooses how many workers run it (0: none, loops run in the script's process).
 ]]
@@ -73,12 +77,33 @@ local function explain(arguments)
   return complain("explain: cannot start '%s'", program)
 end
 
+local function check_history(arguments)
+  local history = require "meissa.check.history"
+  local status = 0
+  if not arguments[2] then
+    return complain("check-history: which file? meissa check-history run.history")
+  end
+  for k = 2, #arguments do
+    local path = arguments[k]
+    local verdict, problem = history.judge_file(path)
+    if not verdict then return complain("check-history: %s", problem) end
+    for _, each in ipairs(verdict.problems) do
+      io.stdout:write(("%s:%d: [%s] %s\n"):format(path, each.line, each.rule, each.text))
+      status = 1
+    end
+    io.stdout:write(("%s: %s: %d events of %d job%s\n"):format(path,
+      #verdict.problems == 0 and "accepted" or "refused", verdict.events, verdict.jobs,
+      verdict.jobs == 1 and "" or "s"))
+  end
+  return status
+end
+
 local commands = {
-  explain = explain,
+  explain = explain, ["check-history"] = check_history,
   ["--help"] = print_usage, ["-h"] = print_usage, help = print_usage,
   ["--version"] = print_version, ["-v"] = print_version, version = print_version,
 }
-local NAMES = {"explain", "--help", "--version", "help", "version"}
+local NAMES = {"explain", "check-history", "--help", "--version", "help", "version"}
 
 --- Runs the command with these arguments.
 -- @tab arguments the words after the command's name

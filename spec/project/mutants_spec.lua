@@ -79,6 +79,12 @@ local PROMISED = {
   "what a loop has captured is described once, how it moves by each plan",
   "the ranges of an axis differ by one value at most, longer ones first",
   "what two recordings of a loop leave is compared by what it holds",
+  -- rounds
+  "a block reads what was written in the round before, and writes what is no longer read",
+  "what waits, and for whom, is the setting's",
+  "a wait names whom to wake, and lists leave out nobody",
+  "settings that contradict themselves are refused",
+  "a history is accepted when all rules hold, and refused when one does not",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end
