@@ -22,9 +22,9 @@ check-quick:
 check-format:
 	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch] csrc/*/*/*.[ch])
 
-# How Lua is laid out: Debian has no formatter for it.
+# How Lua is laid out: Debian has no formatter for it. How C is cut.
 check-layout:
-	@$(LUA_ENV) tools/test.sh spec/project/layout_spec.lua
+	@$(LUA_ENV) tools/test.sh spec/project/layout_spec.lua spec/project/headers_spec.lua
 
 check-lint:
 	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools bin/* .luacheckrc)

@@ -20,6 +20,7 @@ uint32_t *ms_index_order(const ms_array *array, ms_error *err);
 /* The array's index, built if need be; NULL with MS_ARR. */
 const ms_index *ms_index_get(ms_array *array, ms_error *err);
 
+/* Frees an index and nulls the caller's pointer. */
 void ms_index_destroy(ms_index **index);
 
 /* The places [first, last) in `order` whose leading `count` coordinates (0-based) are these. */

@@ -39,7 +39,9 @@ ms_labels *ms_labels_slice(const ms_labels *labels, int64_t first, int64_t count
 ms_labels *ms_labels_moved(const ms_labels *labels, const int32_t *place, int64_t count,
                            ms_error *err);
 
+/* Takes a reference. */
 void ms_labels_retain(ms_labels *labels);
+
 /* Gives up a reference (NULL allowed) and nulls the caller's pointer. */
 MS_API void ms_labels_release(ms_labels **labels);
 

@@ -25,6 +25,8 @@ typedef struct ms_tile {
   int64_t width;
 } ms_tile;
 
+/* Computes one tile, of float or double elements, with the instructions of the name: the same bits
+ * with each. */
 void ms_tile_float_sse(const ms_tile *tile);
 void ms_tile_double_sse(const ms_tile *tile);
 void ms_tile_float_avx(const ms_tile *tile);

@@ -43,6 +43,7 @@ typedef enum ms_reduction {
   MS_REDUCTION_SPREAD
 } ms_reduction;
 
+/* What `reduction` (ms_reduction) makes of all elements. MS_ARR: where there is none, say. */
 MS_API double ms_array_reduce(const ms_array *x, int reduction, ms_error *err);
 /* Where the least or largest element stands first: its number in row-major order (of a sparse
  * array: of the entry), from 0; -1 with MS_ARR when there is none. */

@@ -47,6 +47,7 @@ MS_API void ms_rows_range(const ms_rows *rows, const int32_t *at, int count, int
 MS_API int ms_rows_foreign(ms_array *array, int64_t *start, int32_t *const *columns, void *values,
                            ms_error *err);
 
+/* Frees compressed rows and nulls the caller's pointer. */
 void ms_rows_destroy(ms_rows **rows);
 
 #endif

@@ -44,6 +44,17 @@ static inline void ms_test_limit(unsigned seconds) {
   alarm(seconds * (factor > 0 ? (unsigned)factor : 1));
 }
 
+/* The seed of a random test, MEISSA_TEST_SEED where that is a number, a new one where it is
+ * "random", else `usual`; it is printed. */
+static inline unsigned long long ms_test_seed(unsigned long long usual) {
+  const char *given = getenv("MEISSA_TEST_SEED");
+  unsigned long long seed = usual;
+  if (given != NULL)
+    seed = given[0] == 'r' ? (unsigned long long)getpid() : strtoull(given, NULL, 0);
+  printf("seed %llu\n", seed);
+  return seed;
+}
+
 static int ms_test_end(void) {
   printf("%d passed, %d failed\n", ms_test_passed, ms_test_failed);
   return ms_test_failed == 0 && ms_test_passed > 0 ? 0 : 1;

@@ -24,8 +24,11 @@ void ms_bind_undo(lua_State *L);
 /* launch.c: core.launch, core.launches. */
 void ms_bind_launch(lua_State *L);
 
-/* analysis.c: core.loop and core.plan, and the types of what they return. */
+/* analysis.c: core.loop, and the type of what it returns. */
 void ms_bind_analysis(lua_State *L);
+
+/* verdict.c: core.plan, core.follow and core.is_steady, and the type of plans. */
+void ms_bind_verdict(lua_State *L);
 
 /* keys.c: the methods `keys` and `settle` of loops. */
 int ms_list_keys(lua_State *L);

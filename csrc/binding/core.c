@@ -30,6 +30,7 @@ int ms_core_open(lua_State *L) {
   ms_bind_runtime(L);
   ms_bind_traits(L);
   ms_bind_undo(L);
+  ms_bind_verdict(L);
   ms_bind_worker(L);
   return 1;
 }

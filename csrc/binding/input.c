@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The analyser's input from Lua tables: bindings and iteration spaces. Malformed tables raise;
- * memory is a userdata on the Lua stack from the start. */
+ * The analyser's input from Lua tables: bindings; space.c has iteration spaces. Malformed tables
+ * raise; memory is a userdata on the Lua stack from the start. */
+#include "binding/input.h"
+
 #include <lauxlib.h>
 #include <lua.h>
 #include <math.h>
@@ -12,7 +14,7 @@
 /* Whole numbers of doubles without loss. */
 #define LARGEST 9007199254740992.0
 
-static double field_number(lua_State *L, int table, const char *key, double missing) {
+double ms_input_number(lua_State *L, int table, const char *key, double missing) {
   lua_getfield(L, table, key);
   double value = missing;
   if (!lua_isnil(L, -1)) {
@@ -23,26 +25,25 @@ static double field_number(lua_State *L, int table, const char *key, double miss
   return value;
 }
 
-static int64_t whole(lua_State *L, double value, const char *what) {
+int64_t ms_input_whole(lua_State *L, double value, const char *what) {
   if (!(value >= -LARGEST && value <= LARGEST) || value != (double)(int64_t)value)
     luaL_error(L, "%s must be a whole number", what);
   return (int64_t)value;
 }
 
-static uint32_t small(lua_State *L, double value, const char *what) {
+uint32_t ms_input_count(lua_State *L, double value, const char *what) {
   if (!(value >= 0 && value <= 1e9)) luaL_error(L, "%s is out of range", what);
-  return (uint32_t)whole(L, value, what);
+  return (uint32_t)ms_input_whole(L, value, what);
 }
 
-static bool field_boolean(lua_State *L, int table, const char *key) {
+bool ms_input_boolean(lua_State *L, int table, const char *key) {
   lua_getfield(L, table, key);
   bool value = lua_toboolean(L, -1);
   lua_pop(L, 1);
   return value;
 }
 
-/* The string stays alive in the table. */
-static const char *field_string(lua_State *L, int table, const char *key) {
+const char *ms_input_string(lua_State *L, int table, const char *key) {
   lua_getfield(L, table, key);
   const char *value = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   lua_pop(L, 1);
@@ -71,7 +72,8 @@ static void read_dims(lua_State *L, ms_binding *binding) {
   binding->dim_count = (uint32_t)count;
   for (size_t k = 0; k < count; k++) {
     lua_rawgeti(L, -1, (int)k + 1);
-    binding->dims[k] = whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "dims");
+    binding->dims[k] =
+        ms_input_whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "dims");
     lua_pop(L, 1);
   }
 }
@@ -92,8 +94,8 @@ static void check_room(lua_State *L, bool fits) {
 /* The number on top of the stack as an index: n > 0 is binding n, -n is the n-th inner one. */
 static uint32_t pop_index(lua_State *L, const room *at) {
   double value = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
-  uint32_t index = value > 0 ? small(L, value, "an index") - 1
-                             : at->main + small(L, -value, "an inner index") - 1;
+  uint32_t index = value > 0 ? ms_input_count(L, value, "an index") - 1
+                             : at->main + ms_input_count(L, -value, "an inner index") - 1;
   if (value == 0 || index >= at->all) luaL_error(L, "no such binding");
   lua_pop(L, 1);
   return index;
@@ -121,7 +123,7 @@ static void read_means(lua_State *L, ms_binding *binding, room *at) {
     lua_rawgeti(L, -1, (int)(2 * k) + 1);
     at->means->binding = pop_index(L, at);
     lua_rawgeti(L, -1, (int)(2 * k) + 2);
-    at->means->depth = small(L, lua_tonumber(L, -1), "depth");
+    at->means->depth = ms_input_count(L, lua_tonumber(L, -1), "depth");
     lua_pop(L, 1);
     if (binding->code != NULL && at->means->depth > binding->code->captures[k].field_count)
       luaL_error(L, "a function's capture is not that deep");
@@ -156,7 +158,8 @@ static void read_list(lua_State *L, int table, const char *key, ms_binding *bind
 /* Element `at` of the list on top of the stack. */
 static int64_t listed(lua_State *L, int list, uint32_t at) {
   lua_rawgeti(L, list, (int)at + 1);
-  int64_t value = whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "a view");
+  int64_t value =
+      ms_input_whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "a view");
   lua_pop(L, 1);
   return value;
 }
@@ -181,7 +184,7 @@ static void read_view(lua_State *L, ms_binding *binding, room *at) {
     view->first[k] = listed(L, list[1], k);
   }
   for (uint32_t d = 0; d < binding->dim_count; d++) {
-    uint32_t along = small(L, (double)listed(L, list[2], d), "along");
+    uint32_t along = ms_input_count(L, (double)listed(L, list[2], d), "along");
     view->along[d] = along == 0 || along > count ? MS_MAX_DIMS : along - 1;
     view->factor[d] = listed(L, list[3], d);
   }
@@ -191,15 +194,17 @@ static void read_view(lua_State *L, ms_binding *binding, room *at) {
 
 /* What an array is. */
 static void read_array(lua_State *L, int table, ms_binding *binding, room *at) {
-  binding->array = (uint64_t)whole(L, field_number(L, table, "array", 0), "array");
-  binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
-  binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
-  binding->sparse = field_boolean(L, table, "sparse");
-  binding->marks = field_boolean(L, table, "marks");
-  binding->scratch = field_boolean(L, table, "scratch");
-  binding->replica = field_boolean(L, table, "replica");
-  binding->frozen = field_boolean(L, table, "frozen");
-  binding->integer = field_boolean(L, table, "integer");
+  binding->array = (uint64_t)ms_input_whole(L, ms_input_number(L, table, "array", 0), "array");
+  binding->storage =
+      (uint64_t)ms_input_whole(L, ms_input_number(L, table, "storage", 0), "storage");
+  binding->buffers =
+      (uint64_t)ms_input_whole(L, ms_input_number(L, table, "buffers", 0), "buffers");
+  binding->sparse = ms_input_boolean(L, table, "sparse");
+  binding->marks = ms_input_boolean(L, table, "marks");
+  binding->scratch = ms_input_boolean(L, table, "scratch");
+  binding->replica = ms_input_boolean(L, table, "replica");
+  binding->frozen = ms_input_boolean(L, table, "frozen");
+  binding->integer = ms_input_boolean(L, table, "integer");
   lua_getfield(L, table, "dims");
   read_dims(L, binding);
   lua_pop(L, 1);
@@ -208,18 +213,19 @@ static void read_array(lua_State *L, int table, ms_binding *binding, room *at) {
 
 /* What a table or something that can be called may do, and leads to. */
 static void read_effects(lua_State *L, int table, ms_binding *binding, room *at) {
-  binding->draws = field_boolean(L, table, "draws");
-  binding->changes = field_boolean(L, table, "changes");
-  binding->stores = field_boolean(L, table, "stores");
-  binding->other = field_string(L, table, "other");
-  binding->sole_name = field_boolean(L, table, "sole_name");
-  binding->objects = small(L, field_number(L, table, "objects", 0), "objects");
-  binding->plain_data = field_boolean(L, table, "plain_data");
-  binding->levels = small(L, field_number(L, table, "levels", 0), "levels");
-  binding->stores_nothing = field_boolean(L, table, "stores_nothing");
-  binding->kept = field_boolean(L, table, "kept");
-  binding->metamethods = small(L, field_number(L, table, "metamethods", 0), "metamethods");
-  binding->impure = field_string(L, table, "impure");
+  binding->draws = ms_input_boolean(L, table, "draws");
+  binding->changes = ms_input_boolean(L, table, "changes");
+  binding->stores = ms_input_boolean(L, table, "stores");
+  binding->other = ms_input_string(L, table, "other");
+  binding->sole_name = ms_input_boolean(L, table, "sole_name");
+  binding->objects = ms_input_count(L, ms_input_number(L, table, "objects", 0), "objects");
+  binding->plain_data = ms_input_boolean(L, table, "plain_data");
+  binding->levels = ms_input_count(L, ms_input_number(L, table, "levels", 0), "levels");
+  binding->stores_nothing = ms_input_boolean(L, table, "stores_nothing");
+  binding->kept = ms_input_boolean(L, table, "kept");
+  binding->metamethods =
+      ms_input_count(L, ms_input_number(L, table, "metamethods", 0), "metamethods");
+  binding->impure = ms_input_string(L, table, "impure");
   lua_getfield(L, table, "code");
   if (!lua_isnil(L, -1)) binding->code = ms_check_loop(L, -1);
   lua_pop(L, 1);
@@ -230,15 +236,16 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
 
 static void read_binding(lua_State *L, int table, ms_binding *binding, room *at) {
   *binding = (ms_binding){.kind = kind_of(L, table)};
-  binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
-  binding->number = field_number(L, table, "number", NAN); /* of a boolean, 1 or 0 */
-  if (binding->kind == MS_BIND_NUMBER) binding->each = (int64_t)field_number(L, table, "each", 0);
-  binding->aliased = field_boolean(L, table, "aliased");
-  binding->receiver = small(L, field_number(L, table, "receiver", 0), "receiver");
-  binding->alias = field_string(L, table, "alias");
-  binding->globals = field_string(L, table, "globals");
+  binding->depth = ms_input_count(L, ms_input_number(L, table, "depth", 0), "depth");
+  binding->number = ms_input_number(L, table, "number", NAN); /* of a boolean, 1 or 0 */
+  if (binding->kind == MS_BIND_NUMBER)
+    binding->each = (int64_t)ms_input_number(L, table, "each", 0);
+  binding->aliased = ms_input_boolean(L, table, "aliased");
+  binding->receiver = ms_input_count(L, ms_input_number(L, table, "receiver", 0), "receiver");
+  binding->alias = ms_input_string(L, table, "alias");
+  binding->globals = ms_input_string(L, table, "globals");
   if (binding->kind < MS_BIND_ARRAY) return;
-  binding->name = field_string(L, table, "name");
+  binding->name = ms_input_string(L, table, "name");
   if (binding->kind == MS_BIND_ARRAY) {
     read_array(L, table, binding, at);
   } else {
@@ -311,91 +318,4 @@ const ms_binding *ms_bindings_from_lua(lua_State *L, int index, uint32_t *count)
   lua_remove(L, inner);
   *count = (uint32_t)(main + more);
   return list;
-}
-
-static int64_t range_part(lua_State *L, int part, int64_t missing) {
-  lua_rawgeti(L, -1, part);
-  int64_t value = missing;
-  if (!lua_isnil(L, -1) || part < 3)
-    value = whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "a range's bound");
-  lua_pop(L, 1);
-  return value;
-}
-
-/* The list `versions` of a space, kept with it. */
-static void read_versions(lua_State *L, int index, ms_space *space) {
-  lua_getfield(L, index, "versions");
-  size_t count = lua_istable(L, -1) ? lua_objlen(L, -1) : 0;
-  uint32_t *versions = lua_newuserdata(L, (count + 1) * sizeof *versions);
-  lua_setfield(L, index, "versions_read");
-  for (size_t c = 0; c < count; c++) {
-    lua_rawgeti(L, -1, (int)c + 1);
-    versions[c] = small(L, lua_tonumber(L, -1), "versions");
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  space->versions = versions;
-  space->version_count = (uint32_t)count;
-}
-
-/* {least =, most =, lo = by range, hi = by range} in the field `steady`. */
-static void read_steady(lua_State *L, int table, ms_space *space) {
-  lua_getfield(L, table, "steady");
-  int steady = lua_gettop(L);
-  space->steady.present = lua_istable(L, steady);
-  if (space->steady.present) {
-    space->steady.least = (int64_t)field_number(L, steady, "least", 0);
-    space->steady.most = (int64_t)field_number(L, steady, "most", 0);
-    lua_getfield(L, steady, "lo");
-    lua_getfield(L, steady, "hi");
-    for (uint32_t d = 0; d < space->dim_count; d++) {
-      lua_rawgeti(L, steady + 1, (int)d + 1);
-      lua_rawgeti(L, steady + 2, (int)d + 1);
-      space->steady.lo_each[d] = (int64_t)lua_tonumber(L, -2);
-      space->steady.hi_each[d] = (int64_t)lua_tonumber(L, -1);
-      lua_pop(L, 2);
-    }
-  }
-  lua_settop(L, steady - 1);
-}
-
-static ms_assumption assumption(const char *name) {
-  if (name == NULL) return MS_ASSUME_NOTHING;
-  return strcmp(name, "levels") == 0 ? MS_ASSUME_LEVELS : MS_ASSUME_INDEPENDENT;
-}
-
-void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
-  if (index < 0) index += lua_gettop(L) + 1;
-  luaL_checktype(L, index, LUA_TTABLE);
-  *space = (ms_space){.source = -1};
-  lua_getfield(L, index, "ranges");
-  size_t count = lua_istable(L, -1) ? lua_objlen(L, -1) : 0;
-  if (count < 1 || count > MS_MAX_DIMS)
-    luaL_error(L, "an iteration space has 1 to %d ranges", MS_MAX_DIMS);
-  space->dim_count = (uint32_t)count;
-  for (size_t k = 0; k < count; k++) {
-    lua_rawgeti(L, -1, (int)k + 1);
-    if (!lua_istable(L, -1)) luaL_error(L, "a range is a table {lo, hi, step}");
-    space->range[k] = (ms_range){range_part(L, 1, 0), range_part(L, 2, 0), range_part(L, 3, 1)};
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  lua_getfield(L, index, "source");
-  if (!lua_isnil(L, -1)) space->source = (int32_t)small(L, lua_tonumber(L, -1), "source") - 1;
-  if (!lua_isnil(L, -1) && space->source < 0) space->source = -2;
-  lua_pop(L, 1);
-  space->sparse = field_boolean(L, index, "sparse");
-  space->ordered = field_boolean(L, index, "ordered");
-  space->serial_allowed = field_boolean(L, index, "serial");
-  space->impure = field_boolean(L, index, "impure");
-  space->assumes = assumption(field_string(L, index, "assume"));
-  space->no_options = field_boolean(L, index, "no_options");
-  space->methods = field_boolean(L, index, "methods");
-  space->barred = field_string(L, index, "barred");
-  space->rounds = field_boolean(L, index, "rounds");
-  if (space->rounds) read_versions(L, index, space);
-  space->positions = field_boolean(L, index, "positions");
-  space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
-  if (space->collapse < 1) luaL_error(L, "collapse counts from 1");
-  read_steady(L, index, space);
 }

@@ -36,6 +36,7 @@ typedef struct ms_truth {
 extern const ms_guard ms_guard_always, ms_guard_never;
 extern const ms_truth ms_truth_true, ms_truth_false, ms_truth_unknown;
 
+/* Whether a guard is known to hold always; never. */
 bool ms_guard_is_always(const ms_guard *guard);
 bool ms_guard_is_never(const ms_guard *guard);
 

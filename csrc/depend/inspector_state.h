@@ -79,6 +79,15 @@ void ms_inspector_function(ms_inspector *inspector,
 void ms_inspector_access(ms_inspector *inspector, ms_node *node, const ms_array_path *path,
                          bool writes);
 
+/* Writes marks for what an expression reads. */
+void ms_inspector_mark(ms_inspector *inspector, ms_node *node);
+
+/* The same for the parts of a node from number `first` on. */
+void ms_inspector_mark_kids(ms_inspector *inspector, ms_node *node, uint32_t first);
+
+/* The same for a path's subscripts: those of an array that is not served may read some that are. */
+void ms_inspector_mark_subscripts(ms_inspector *inspector, ms_node *node);
+
 /* Copies an expression, candidates by the names of their marks. */
 void ms_inspector_copy(ms_inspector *inspector, ms_node *node);
 

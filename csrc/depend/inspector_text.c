@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "depend/capture_path.h"
-#include "depend/effect.h"
 #include "depend/inspector_state.h"
 
 static void write_block(ms_inspector *inspector, ms_node *block);
@@ -77,92 +76,6 @@ void ms_inspector_copy(ms_inspector *inspector, ms_node *node) {
   copy_until(&copy, node->end);
 }
 
-/* ---- marks for what an expression reads ---- */
-
-static void mark_values(ms_inspector *inspector, ms_node *node);
-
-static void mark_kids(ms_inspector *inspector, ms_node *node, uint32_t first) {
-  for (uint32_t k = first; k < node->kids; k++) {
-    if (node->kid[k] != NULL) mark_values(inspector, node->kid[k]);
-  }
-}
-
-/* Subscripts of an array that is not served may read some that are. */
-static void mark_subscripts(ms_inspector *inspector, ms_node *node) {
-  for (ms_node *at = node; at->kind == MS_INDEX || at->kind == MS_PAREN; at = at->kid[0]) {
-    if (at->kind == MS_INDEX && ms_loop_capture_of(inspector->walk->loop, at) < 0)
-      mark_values(inspector, at->kid[1]);
-  }
-}
-
-/* An element, or all below a view: whoever gets that may read any of it, and write it. */
-static void mark_path(ms_inspector *inspector, ms_node *node, const ms_array_path *path) {
-  if (path->candidate < 0) {
-    mark_subscripts(inspector, node);
-    return;
-  }
-  bool element = path->subscripts >= inspector->walk->bindings[path->binding].dim_count;
-  ms_inspector_access(inspector, node, path, !element);
-}
-
-static void mark_logic(ms_inspector *inspector, ms_node *node) {
-  mark_values(inspector, node->kid[0]);
-  ms_taint taint = ms_inspector_taint(inspector, node->kid[0]), outer = inspector->control;
-  size_t before = inspector->text->length;
-  if (taint == 0) {
-    ms_text_add(inspector->text, node->op == MS_OP_AND ? "if (" : "if not (");
-    ms_inspector_copy(inspector, node->kid[0]);
-    ms_text_add(inspector->text, ") then\n");
-  }
-  size_t inside = inspector->text->length;
-  inspector->control |= taint;
-  mark_values(inspector, node->kid[1]);
-  inspector->control = outer;
-  if (inspector->text->length == inside) {
-    inspector->text->length = before;
-  } else if (taint == 0) {
-    ms_text_add(inspector->text, "end;\n");
-  }
-}
-
-static void mark_method(ms_inspector *inspector, ms_node *node) {
-  ms_array_path path;
-  bool array = ms_inspector_path(inspector, node->kid[0], &path);
-  bool shape = array && ms_effect_is_shape(node->text);
-  bool reads = array && path.candidate >= 0 &&
-               ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE;
-  if (reads && !shape) ms_inspector_access(inspector, node->kid[0], &path, false);
-  mark_kids(inspector, node, shape || reads ? 1 : 0);
-}
-
-static void mark_values(ms_inspector *inspector, ms_node *node) {
-  ms_array_path path;
-  switch (node->kind) {
-    case MS_NAME:
-    case MS_INDEX:
-      if (ms_inspector_path(inspector, node, &path)) {
-        mark_path(inspector, node, &path);
-      } else if (node->kind == MS_INDEX) {
-        mark_kids(inspector, node, 0);
-      }
-      return;
-    case MS_METHOD:
-      mark_method(inspector, node);
-      return;
-    case MS_FUNCTION:
-      return;
-    case MS_BINARY:
-      if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
-        mark_logic(inspector, node);
-      } else {
-        mark_kids(inspector, node, 0);
-      }
-      return;
-    default:
-      mark_kids(inspector, node, 0);
-  }
-}
-
 /* ---- statements ---- */
 
 static bool is_needed(const ms_inspector *inspector, const ms_symbol *symbol) {
@@ -194,7 +107,7 @@ static void write_local(ms_inspector *inspector, ms_node *node) {
     ms_array_path path;
     bool view = k < node->symbol_count && ms_inspector_is_view(inspector, node->symbols[k]) &&
                 ms_inspector_path(inspector, node->kid[k], &path);
-    if (!view) mark_values(inspector, node->kid[k]);
+    if (!view) ms_inspector_mark(inspector, node->kid[k]);
   }
   for (uint32_t k = 0; k < node->symbol_count; k++)
     any = any || is_needed(inspector, node->symbols[k]);
@@ -212,13 +125,13 @@ static void write_assign(ms_inspector *inspector, ms_node *node) {
     ms_node *target = node->kid[k];
     ms_array_path path;
     if (target->kind != MS_INDEX) continue;
-    mark_kids(inspector, target, 1);
-    mark_subscripts(inspector, target->kid[0]);
+    ms_inspector_mark_kids(inspector, target, 1);
+    ms_inspector_mark_subscripts(inspector, target->kid[0]);
     bool watched = inspector->form != MS_INSPECT_READS &&
                    ms_inspector_path(inspector, target, &path) && path.candidate >= 0;
     if (watched) ms_inspector_access(inspector, target, &path, true);
   }
-  for (uint32_t k = node->targets; k < node->kids; k++) mark_values(inspector, node->kid[k]);
+  for (uint32_t k = node->targets; k < node->kids; k++) ms_inspector_mark(inspector, node->kid[k]);
   uint32_t written = 0;
   for (uint32_t k = 0; k < node->targets && k < values; k++) {
     const ms_node *target = node->kid[k];
@@ -248,7 +161,7 @@ static void write_if(ms_inspector *inspector, ms_node *node, uint32_t k) {
     return;
   }
   ms_taint taint = ms_inspector_taint(inspector, node->kid[k]), outer = inspector->control;
-  mark_values(inspector, node->kid[k]);
+  ms_inspector_mark(inspector, node->kid[k]);
   size_t before = inspector->text->length;
   if (taint != 0) {
     inspector->control |= taint;
@@ -306,7 +219,7 @@ static void write_loop(ms_inspector *inspector, ms_node *node) {
   bool repeat = node->kind == MS_REPEAT;
   for (uint32_t k = 0; k < node->kids; k++) {
     if (node->kid[k] != NULL && node->kid[k]->kind != MS_BLOCK)
-      mark_values(inspector, node->kid[k]);
+      ms_inspector_mark(inspector, node->kid[k]);
   }
   if (ms_inspector_bounds(inspector, node) != 0)
     return; /* nothing that is read or needed is inside */
@@ -356,7 +269,7 @@ static void write_statement(ms_inspector *inspector, ms_node *node) {
       write_assign(inspector, node);
       return;
     case MS_EXPRESSION:
-      mark_values(inspector, node->kid[0]);
+      ms_inspector_mark(inspector, node->kid[0]);
       return;
     case MS_DO:
       write_do(inspector, node);

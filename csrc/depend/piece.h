@@ -34,6 +34,7 @@ typedef struct ms_collection {
   ms_pieces all;
 } ms_collection;
 
+/* A collection of no pieces yet. */
 ms_collection ms_pieces_begin(ms_walk *walk);
 
 /* Adds what a value is where `when` holds; `exact`: it surely is that there. */
@@ -52,6 +53,7 @@ typedef struct ms_outside_piece {
   bool possible;
 } ms_outside_piece;
 
+/* Has the walk know that piece `p` of all holds, until ms_piece_leave. */
 ms_outside_piece ms_piece_enter(ms_walk *walk, const ms_pieces *all, uint32_t p);
 void ms_piece_leave(ms_walk *walk, const ms_outside_piece *outside);
 
@@ -71,6 +73,7 @@ struct ms_returns {
   ms_collection made;
 };
 
+/* Begins to collect what a function returns; adds what a return statement gives. */
 void ms_returns_begin(ms_walk *walk, ms_returns *returns);
 void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_abstract_value *value);
 

@@ -20,6 +20,7 @@ typedef struct ms_quadratic {
   int64_t divisor;
 } ms_quadratic;
 
+/* A form as a quadratic one of divisor 1. */
 ms_quadratic ms_quadratic_of(const ms_form *form);
 
 /* A number with few binary places; false for others. */

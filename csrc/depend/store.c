@@ -11,6 +11,7 @@
 #include "depend/extreme.h"
 #include "depend/record_access.h"
 #include "depend/store.h"
+#include "depend/store_key.h"
 
 static bool look_for_length(ms_node *node, void *context) {
   bool *found = context;
@@ -188,38 +189,6 @@ static void find_inner_store(ms_walk *walk, bool proven, const use *look, const 
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
 }
 
-typedef struct names {
-  const ms_walk *walk;
-  bool index, other; /* the loop's own; one that the body computes */
-} names;
-
-static bool look_for_names(ms_node *node, void *context) {
-  names *look = context;
-  const ms_loop *loop = look->walk->loop;
-  bool index = false;
-  if (ms_loop_capture_of(loop, node) >= 0 || node->kind == MS_NUMBER) return false;
-  for (uint32_t i = 0; i < loop->index_count && node->kind == MS_NAME; i++)
-    index = index || loop->indices[i] == node->symbol;
-  look->index = look->index || index;
-  bool sum = node->kind == MS_PAREN || (node->kind == MS_BINARY && node->op <= MS_OP_MUL);
-  look->other = look->other || !(index || sum);
-  return true;
-}
-
-/* A sum of the loop's indices, by which a table is output. */
-static bool is_own_key(const ms_walk *walk, ms_node *key) {
-  names look = {.walk = walk};
-  ms_node_walk(key, look_for_names, &look);
-  return look.index && !look.other;
-}
-
-/* The key is a variable that the body counts in: it is where a list ends. */
-static bool is_counter(const ms_walk *walk, const ms_node *key) {
-  int64_t capture = ms_loop_capture_of(walk->loop, key);
-  return capture >= 0 && walk->loop->captures[capture].assigned &&
-         walk->bindings[capture].kind == MS_BIND_NUMBER;
-}
-
 /* xs[n] = value of a counted n. */
 static void find_counted_store(ms_walk *walk, bool proven, const ms_node *node) {
   const ms_node *table = node->kid[0], *key = node->kid[1];
@@ -246,7 +215,7 @@ static void find_read_store(ms_walk *walk, bool proven, const ms_node *node) {
                                         "table is output where it is only written",
                                         size, text + table->begin);
   const char *fix =
-      is_own_key(walk, node->kid[1])
+      ms_store_key_is_own(walk, node->kid[1])
           ? ms_arena_format(walk->arena,
                             "write into another table: local new = {}  ... new[%.*s] = value",
                             (int)(key->end - key->begin), text + key->begin)
@@ -331,7 +300,7 @@ static void find_element(ms_walk *walk, bool proven, const ms_node *node) {
       find_other_way(walk, proven, other, node, "writes into");
       return;
     }
-    if (!inner && look.read == NULL && is_counter(walk, node->kid[1])) {
+    if (!inner && look.read == NULL && ms_store_key_is_counter(walk, node->kid[1])) {
       find_counted_store(walk, proven, node);
       return;
     }

@@ -27,27 +27,6 @@
 
 static atomic_uint_fast64_t last_id;
 
-const char *ms_decision_name(ms_decision decision) {
-  static const char *const names[] = {"parallel", "serial", "unknown"};
-  return names[decision];
-}
-
-const char *ms_placement_name(ms_placement placement) {
-  static const char *const names[] = {"local", "rotated", "broadcast", "halo", "served", "reduced"};
-  return names[placement];
-}
-
-const char *ms_reduce_name(ms_reduce_op op) {
-  static const char *const names[] = {"+",  "*",       "min",      "max",      "and",
-                                      "or", "bit.bor", "bit.band", "bit.bxor", "with"};
-  return names[op];
-}
-
-const char *ms_wins_name(ms_reduce_wins wins) {
-  static const char *const names[] = {"beyond", "equal", "unless"};
-  return names[wins];
-}
-
 /* All that lives only while a verdict is made. */
 typedef struct work {
   ms_walk walk;
@@ -405,18 +384,6 @@ ms_verdict *ms_verdict_new(const ms_loop *loop, const ms_binding *bindings, uint
   free(now);
   if (result != 0) ms_verdict_destroy(&verdict);
   return verdict;
-}
-
-bool ms_verdict_follow(ms_verdict *verdict, const ms_verdict *main) {
-  if (verdict->dim_count != main->dim_count) return false;
-  verdict->strategy = main->strategy;
-  verdict->strategy_dims = main->strategy_dims;
-  verdict->sequential = main->sequential;
-  verdict->has_row = main->has_row;
-  memcpy(verdict->strategy_dim, main->strategy_dim, sizeof verdict->strategy_dim);
-  memcpy(verdict->row, main->row, sizeof verdict->row);
-  memcpy(verdict->extent, main->extent, sizeof verdict->extent);
-  return true;
 }
 
 void ms_verdict_destroy(ms_verdict **verdict) {

@@ -37,6 +37,7 @@ ms_session *ms_session_start(const ms_session_config *config, ms_error *err);
 /* Ends the workers within 2 s, removes the session's files, and nulls the caller's pointer. */
 void ms_session_stop(ms_session **session);
 
+/* How many workers it has. */
 uint32_t ms_session_workers(const ms_session *session);
 
 /* True when all are on one host, hand over through shared memory, and speak over lanes. */
@@ -169,6 +170,7 @@ int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, 
 void ms_outcome_rewind(ms_outcome *outcome, uint32_t least, uint32_t most);
 bool ms_outcome_next(ms_outcome *outcome, ms_record *record);
 
+/* Frees all that belongs to an outcome. */
 void ms_outcome_free(ms_outcome *outcome);
 
 #endif

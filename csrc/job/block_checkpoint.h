@@ -55,6 +55,7 @@ int ms_block_checkpoint_divide(ms_block_checkpoint *checkpoint, ms_undo *undo, u
 /* Says where the slots are (`size` bytes, aligned to 64), and the shelves of all workers. */
 void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory, char *shelves);
 
+/* The slot of a worker. */
 ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *checkpoint,
                                                  uint32_t worker);
 

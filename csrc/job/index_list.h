@@ -55,6 +55,7 @@ ms_index_list *ms_index_list_new(const ms_needs *needs, const ms_schedule *sched
 /* Whether it is the list for these needs and this schedule. */
 bool ms_index_list_is(const ms_index_list *indices, uint64_t needs, const ms_schedule *schedule);
 
+/* Frees a list (NULL: nothing). */
 void ms_index_list_free(ms_index_list *indices);
 
 /* Copies the next `count` elements of the list from `all` to `out`, and moves the place on. */

@@ -60,6 +60,7 @@ ms_status_page *ms_status_page_make(uint32_t workers, int *fd, ms_error *err);
 /* Maps the page behind `fd` (not closed) in a worker; NULL when it is no page of that size. */
 ms_status_page *ms_status_page_map(uint32_t workers, int fd);
 
+/* Unmaps a page (NULL: nothing). */
 void ms_status_page_unmap(ms_status_page *page, uint32_t workers);
 
 /* Makes the slot that of a new process. What is of a job stays. */

@@ -17,12 +17,14 @@ typedef struct ms_message {
 /* A message of `size` bytes that are to be written. MS_NET: out of memory. */
 int ms_message_make(ms_message *message, size_t size, ms_error *err);
 
+/* Its bytes, and how many. */
 void *ms_message_data(ms_message *message);
 size_t ms_message_size(const ms_message *message);
 
 /* `to`, which holds no message, gets that of `from`, which is to be closed all the same. */
 void ms_message_move(ms_message *to, ms_message *from);
 
+/* Frees it; it holds none then. */
 void ms_message_close(ms_message *message);
 
 #endif

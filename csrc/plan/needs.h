@@ -44,6 +44,7 @@ MS_API int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_erro
 /* Elements that block `block` needs. */
 int64_t ms_needs_count(const ms_needs *needs, int64_t block);
 
+/* Frees them (NULL: nothing). */
 MS_API void ms_needs_free(ms_needs *needs);
 
 #endif

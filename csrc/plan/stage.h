@@ -32,6 +32,7 @@ static inline uint32_t ms_stages_first(const ms_stages *stages, uint32_t stage) 
 void ms_stages_loads(const ms_stages *stages, uint32_t stage, const ms_grid *grid,
                      const ms_layout *layout, uint64_t *load);
 
+/* Frees what belongs to the stages. */
 void ms_stages_free(ms_stages *stages);
 
 #endif

@@ -31,6 +31,7 @@ MS_API ms_line_range *ms_line_range_open(const char *path, int64_t first, int64_
 MS_API int ms_line_range_next(ms_line_range *range, const char **line, size_t *length,
                               int64_t *number, ms_error *err);
 
+/* Closes it (NULL: nothing). */
 MS_API void ms_line_range_close(ms_line_range *range);
 
 #endif

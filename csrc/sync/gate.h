@@ -79,6 +79,7 @@ typedef struct ms_gate {
 /* A gate; the caller destroys it. MS_WRK without memory, MS_BUG for sets that are none. */
 ms_gate *ms_gate_new(const ms_gate_setting *setting, const ms_gate_sets *sets, ms_error *err);
 
+/* Frees a gate and nulls the caller's pointer. */
 void ms_gate_destroy(ms_gate **gate);
 
 /* What a block waits for before a step. */

@@ -111,6 +111,7 @@ void ms_parser_leave(ms_parser *parser);
 
 /* scope.c */
 
+/* Begins a scope; `loop`: one that `break` leaves. */
 void ms_scope_begin(ms_parser *parser, ms_scope *scope, bool loop);
 
 /* Ends the innermost scope: its locals and labels go, its pending jumps pass to the outer one. */
@@ -135,6 +136,7 @@ void ms_scope_meet(ms_parser *parser, const ms_label *label);
 
 /* expression.c */
 
+/* Parses an expression, from the present token on. */
 ms_node *ms_parse_expression(ms_parser *parser);
 
 /* Gathers the expressions of a list; returns how many. */

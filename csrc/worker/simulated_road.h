@@ -30,7 +30,7 @@ typedef enum ms_simulated_state {
   MS_SIMULATED_READY,
   MS_SIMULATED_RUNNING,
   MS_SIMULATED_WAITING,
-  MS_SIMULATED_DONE,
+  MS_SIMULATED_DONE, /* from here on it has ended */
   MS_SIMULATED_DEAD
 } ms_simulated_state;
 
@@ -133,6 +133,12 @@ static inline void ms_simulated_publish(void *end, uint32_t number, ms_status wh
                                         uint64_t value) {
   (void)end;
   ms_simulation.status[number][which] = value;
+}
+
+/* A process begins: what is of a job stays. */
+static inline void ms_simulated_clear(uint32_t number) {
+  uint64_t *status = ms_simulation.status[number];
+  status[MS_STATUS_CANCEL] = status[MS_STATUS_RUNNING] = status[MS_STATUS_AWAITING] = 0;
 }
 
 static inline uint64_t ms_simulated_status(const void *end, uint32_t number, ms_status which) {

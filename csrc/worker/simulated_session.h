@@ -20,17 +20,11 @@
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
 #include "driver/session_wait.h"
+#include "worker/simulated_choices.h"
 #include "worker/simulated_road.h"
 
-#define MOST_CHOICES 4000 /* of a run */
-#define MOST_TICKS   200  /* times in a run that nobody could go on */
-#define NEVER        UINT32_MAX
-
-/* The choices of a run: which of `options` was taken; those that no script has are drawn. */
-typedef struct ms_choices {
-  uint32_t taken[MOST_CHOICES], options[MOST_CHOICES], length, made;
-  uint64_t drawn; /* state of the generator; 0: the first option */
-} ms_choices;
+#define MOST_TICKS 200 /* times in a run that nobody could go on */
+#define NEVER      UINT32_MAX
 
 static struct ms_host {
   ms_session session;
@@ -219,9 +213,7 @@ static int ms_host_start(ms_session *session, ms_worker_handle *member, ms_error
     ms_simulated_queue_clear(&ms_simulation.way[from][number]);
   ms_worker *worker = ms_simulation_worker(number);
   bool shared = session->config.shared;
-  ms_simulation.status[number][MS_STATUS_CANCEL] = 0; /* what is of a job stays */
-  ms_simulation.status[number][MS_STATUS_RUNNING] = 0;
-  ms_simulation.status[number][MS_STATUS_AWAITING] = 0;
+  ms_simulated_clear(number);
   worker->setup.workers = workers;
   worker->setup.shared = shared;
   worker->setup.incarnation = member->incarnation;
@@ -259,8 +251,7 @@ static void ms_host_unshare(ms_worker_handle *member, uint64_t id) {
 }
 
 static bool ms_host_gone(const ms_worker_handle *member) {
-  ms_simulated_state state = ms_host_actor(member->number)->state;
-  return state == MS_SIMULATED_DEAD || state == MS_SIMULATED_DONE;
+  return ms_host_actor(member->number)->state >= MS_SIMULATED_DONE;
 }
 
 static void ms_host_stop(ms_worker_handle *member, bool now) {
@@ -329,17 +320,6 @@ static void ms_host_begin(uint32_t workers, bool shared, ms_status_page *page,
   ms_simulation_start(MS_SIMULATED_DRIVER, drive);
 }
 
-static uint32_t ms_host_choose(uint32_t options) {
-  ms_choices *c = ms_host.choices;
-  uint32_t at = c->made++;
-  if (at >= c->length) {
-    c->drawn = c->drawn * 6364136223846793005u + (c->drawn > 0 ? 1442695040888963407u : 0);
-    c->taken[c->length++] = (uint32_t)(c->drawn >> 33) % options;
-  }
-  c->options[at] = options;
-  return c->taken[at];
-}
-
 /* A frame, or word of an end, arrives. */
 static void ms_host_deliver(uint32_t way) {
   uint32_t from = way / MS_SIMULATED_ENDS, to = way % MS_SIMULATED_ENDS;
@@ -372,8 +352,8 @@ static bool ms_host_step(void) {
     driver->state = MS_SIMULATED_READY;
     return true;
   }
-  if (ms_host.choices->made == MOST_CHOICES) return false;
-  uint32_t choice = ms_host_choose(options);
+  if (ms_host.choices->made == MS_MOST_CHOICES) return false;
+  uint32_t choice = ms_choices_take(ms_host.choices, options);
   if (choice >= able) {
     ms_host_deliver(ways[choice - able]);
     return true;
@@ -397,13 +377,12 @@ static void ms_host_stay(ms_worker *worker) {
   }
 }
 
-/* Runs until the driver is done; false when it hangs, or queues were too short. Then there is no
- * going on. */
+/* Runs until the driver is done; false when it hangs, or queues were too short: that is the end. */
 static bool ms_host_run(void) {
   while (ms_host_step()) continue;
   if (ms_host_actor(MS_SIMULATED_DRIVER)->state != MS_SIMULATED_DONE) return false;
   ms_session *session = &ms_host.session;
-  for (uint32_t w = 0; w < session->config.workers; w++)
+  for (uint32_t w = session->config.workers; w-- > 0;)
     ms_worker_handle_free(session, &session->members[w]);
   pthread_mutex_unlock(&ms_simulation.lock);
   pthread_join(ms_host_actor(MS_SIMULATED_DRIVER)->thread, NULL);

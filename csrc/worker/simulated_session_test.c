@@ -315,14 +315,6 @@ static bool play(ms_choices *choices) {
   exit(ms_test_end()); /* the others may hang, too */
 }
 
-/* The next choices; false when all have been tried. */
-static bool advance(ms_choices *c) {
-  while (c->length > 0 && c->taken[c->length - 1] + 1 >= c->options[c->length - 1]) c->length--;
-  if (c->length == 0) return false;
-  c->taken[c->length - 1]++;
-  return true;
-}
-
 /* Tries one fate in several orders; false when it never came. */
 static bool try_orders(uint32_t first, uint32_t second, uint32_t interrupt, uint32_t orders) {
   static ms_choices choices;
@@ -336,7 +328,7 @@ static bool try_orders(uint32_t first, uint32_t second, uint32_t interrupt, uint
   do {
     play(&choices);
     came = came || ms_host.deaths > (second != NEVER) || ms_host.interrupted;
-  } while (++runs < orders / 4 + 1 && advance(&choices));
+  } while (++runs < orders / 4 + 1 && ms_choices_advance(&choices));
   for (; runs < orders; runs++) {
     choices.length = 0;
     choices.drawn = 0x9e3779b97f4a7c15u * (seed + runs + 1) + first + 31 * (uint64_t)second;
@@ -367,15 +359,6 @@ static void try_fates(const scene *tried) {
   CHECK((counts.failed > 0) == (tried->failing != 0));
 }
 
-/* What is asked for from outside. */
-static void take_settings(void) {
-  const char *given = getenv("MEISSA_TEST_SEED"), *percent = getenv("MEISSA_ORDERS");
-  if (given != NULL) seed = (uint64_t)atoll(given);
-  if (given != NULL && strcmp(given, "random") == 0) seed = (uint64_t)getpid();
-  if (percent != NULL && atoi(percent) > 0) orders_percent = (uint32_t)atoi(percent);
-  printf("seed %llu, %u %% of the orders\n", (unsigned long long)seed, orders_percent);
-}
-
 static void on_interrupt(int signal) {
   (void)signal; /* one that came too late for the job */
 }
@@ -397,7 +380,9 @@ int main(void) {
       {"a failure, and no end", line, 2, .shared = true, .failing = 1, .endless = 6, .orders = 6},
   };
   ms_test_limit(110);
-  take_settings();
+  const char *percent = getenv("MEISSA_ORDERS");
+  seed = ms_test_seed(0);
+  if (percent != NULL && atoi(percent) > 0) orders_percent = (uint32_t)atoi(percent);
   ms_error err = {0};
   int fd = -1;
   signal(SIGINT, on_interrupt);

@@ -147,7 +147,7 @@ return {
   {rule = "inspection sees all that iterations touch",
    finders = {{spec = "spec/driver/inspection_spec.lua", draws = "MEISSA_INSPECTIONS", most = 300}},
    mutants = {
-    {"rows that methods change are only read", "csrc/depend/inspector_text.c",
+    {"rows that methods change are only read", "csrc/depend/inspector_mark.c",
      "ms_inspector_access(inspector, node, path, !element);",
      "ms_inspector_access(inspector, node, path, false);"},
     {"what is stored into is not looked at", "csrc/depend/inspector_text.c",

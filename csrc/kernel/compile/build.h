@@ -36,6 +36,7 @@ MS_API void ms_build_release(ms_build *build);
 MS_API const char *ms_build_key(const ms_build *build);
 MS_API const char *ms_build_directory(const ms_build *build);
 
+/* How far a build is: ms_build_state. */
 MS_API int ms_build_state_of(ms_build *build);
 
 /* Has an idle build compiled, `delay` seconds from now at the earliest; 0 goes before others. */

@@ -216,6 +216,7 @@ typedef enum ms_measure {
   MS_MEASURE_DIM
 } ms_measure;
 
+/* What a method measures of an array, by its name. */
 ms_measure ms_measure_find(const char *method);
 
 #endif
