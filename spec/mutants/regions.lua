@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Mutants of what fast mode computes in float, and what in double.
+-- Mutants of what fast mode computes in float, and of taking iterations of outer loops together.
 local regions = {spec = "spec/kernel/regions_spec.lua"}
+local jam = {spec = "spec/kernel/jam_spec.lua"}
 
 return {
   {
@@ -12,7 +13,7 @@ return {
       {"elements that stand still count", "csrc/kernel/native/c_region_survey.c",
        "(written || !is_path_fixed(survey, node, calls))", "true"},
       {"what is written may stand still", "csrc/kernel/native/c_region_survey.c",
-       "(array == MS_NO_CAPTURE || !is_written(survey, array))", "true"},
+       "!ms_c_is_written_in(survey->w, survey->node, array)", "true"},
       {"inner loops belong to the body", "csrc/kernel/native/c_region_survey.c",
        "    case MS_FUNCTION:\n    case MS_WHILE:\n    case MS_REPEAT:\n      return;",
        "    case MS_FUNCTION:\n      return;"},
@@ -47,6 +48,25 @@ return {
        "if (value->outside == NULL || !ms_c_is_single(w)) return;", "if (value != NULL) return;"},
       {"numbers beside rows are not looked at", "csrc/array/rowwise.h",
        "if (ms_is_fair_float(a)) {", "if (a == a) {"},
+    },
+  },
+  {
+    rule = "inner loops are taken together only where no tail changes what they read, nor may stop",
+    finders = {jam},
+    mutants = {
+      {"tails may write what is read", "csrc/kernel/native/c_jam.c",
+       "return !vectors && !ms_c_is_written_in(nest->w, nest->block, base.array);",
+       "return !vectors;"},
+      {"tails may assign what is read", "csrc/kernel/native/c_jam.c",
+       "                              !ms_c_is_assigned_in(nest->block, symbol, NULL));",
+       "                              symbol != NULL);"},
+      {"what is taken ahead may stop", "csrc/kernel/native/c_jam.c",
+       "bool ahead = !w->stops;", "bool ahead = true;"},
+      {"inner loops may differ in length", "csrc/kernel/native/c_jam.c",
+       "nest->fits = nest->fits && !own;", "(void)own;"},
+      {"tails may end the loop", "csrc/kernel/native/c_jam.c",
+       "if (leaves || nest->inner->symbols[0]->assigned) return false;",
+       "if (nest->inner->symbols[0]->assigned) return false;"},
     },
   },
 }

@@ -73,6 +73,7 @@ local PROMISED = {
   "a region is float by the elements that it touches itself",
   "in a float region what must be exact is, and what is carried is double",
   "what no float can hold makes a region double",
+  "inner loops are taken together only where no tail changes what they read, nor may stop",
   "what blocks store into a large buffer is marked, or all of the buffer is looked at",
   "a plan is found again by all that it was made of", "ranges weigh what they hold",
   "arrays that are written go where their ranges go",

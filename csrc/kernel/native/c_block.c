@@ -8,6 +8,7 @@
 #include "kernel/emit/nest.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_cache_prefetch.h"
+#include "kernel/native/c_jam.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"
@@ -81,6 +82,8 @@ static const char *end_of(ms_writer *w, uint32_t d, bool first) {
   return text;
 }
 
+static void write_jammed(ms_writer *w, uint32_t d, const char *end);
+
 static void nest_loop(ms_writer *w, uint32_t d) {
   int64_t step = extent_of(w, d)->range.step;
   const char *end = end_of(w, d, false);
@@ -88,8 +91,10 @@ static void nest_loop(ms_writer *w, uint32_t d) {
     ms_c_line(w, "const int64_t z%u = %s;", d + 1, end);
     end = ms_c_text(w, "z%u", d + 1);
   }
-  ms_c_line(w, "for (x%u = %s; x%u %s %s; x%u += %" PRId64 ") {", d + 1, end_of(w, d, true), d + 1,
-            step > 0 ? "<=" : ">=", end, d + 1, step);
+  ms_c_line(w, "x%u = %s;", d + 1, end_of(w, d, true));
+  if (d + 1 == w->emitter->dims) write_jammed(w, d, end);
+  ms_c_line(w, "for (; x%u %s %s; x%u += %" PRId64 ") {", d + 1, step > 0 ? "<=" : ">=", end, d + 1,
+            step);
 }
 
 /* ---- loop variables ---- */
@@ -106,6 +111,8 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   const char *name = ms_c_local_name(w, symbol);
   const char *from =
       entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
+  if (w->copy > 0 && d + 1 == w->emitter->dims)
+    from = ms_c_text(w, "(%s + (%" PRId64 "))", from, w->copy * extent_of(w, d)->range.step);
   *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};
   const ms_range *range = &extent_of(w, d)->range;
   if (symbol->assigned || !small(range)) {
@@ -182,6 +189,47 @@ static void begin_draws(ms_writer *w, bool entries) {
     }
   }
   ms_c_line(w, "ms_ahead_begin(&ahead, &drawing, ms_dims, (const double[]){%s});", index);
+}
+
+/* ---- several iterations at once ---- */
+
+static void declare_copy(ms_writer *w, const void *context) {
+  (void)context;
+  declare_loop_variables(w, false);
+}
+
+static void begin_tail(ms_writer *w, const void *context) {
+  (void)context;
+  ms_c_variables_begin(w);
+}
+
+static void end_tail(ms_writer *w, const void *context) {
+  (void)context;
+  ms_c_variables_end(w);
+}
+
+/* Goes over iterations of the innermost dimension, as long as several are left. */
+static void write_jammed(ms_writer *w, uint32_t d, const char *end) {
+  int64_t step = extent_of(w, d)->range.step;
+  ms_c_outer outer = {.block = w->emitter->body,
+                      .index = w->emitter->indices[d],
+                      .declare = declare_copy,
+                      .begin = begin_tail,
+                      .end = end_tail};
+  outer.next = ms_c_text(w, "x%u += %" PRId64, d + 1, step);
+  if (ms_emitter_draws(w->emitter->job) || w->emitter->value != NULL) return;
+  ms_text inside = {0}, *out = w->out;
+  w->out = &inside;
+  bool jammed = ms_c_jam(w, &outer);
+  w->out = out;
+  if (jammed) {
+    ms_c_line(w, "for (; x%u + (%" PRId64 ") %s %s; %s) {", d + 1, (MS_C_COPIES - 1) * step,
+              step > 0 ? "<=" : ">=", end, outer.next);
+    ms_text_append(w->out, inside.bytes, inside.length);
+    ms_c_line(w, "}");
+  }
+  w->failed = w->failed || inside.failed;
+  ms_text_free(&inside);
 }
 
 /* ---- the function ---- */

@@ -8,15 +8,16 @@
 #include "kernel/native/c_loop.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_jam.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_sum.h"
+#include "kernel/native/c_trip.h"
 #include "kernel/native/c_value.h"
 
 /* One end of a loop, or its step. */
@@ -93,75 +94,6 @@ static int64_t constant_step(ms_writer *w, const ms_node *loop) {
   return small && step.least > INT32_MIN ? step.least : 0;
 }
 
-typedef struct ms_row_search {
-  ms_writer *w;
-  const ms_symbol *symbol;
-  int64_t extent; /* 0: none found */
-  bool loops;
-} ms_row_search;
-
-static bool visit_row(ms_node *node, void *context) {
-  ms_row_search *search = context;
-  search->loops = search->loops || node->kind == MS_FOR_NUMERIC || node->kind == MS_WHILE ||
-                  node->kind == MS_REPEAT;
-  if (node->kind != MS_INDEX || search->extent != 0) return true;
-  const ms_node *key = node->kid[1];
-  ms_kind_of base = ms_typed_expression(search->w->typed, node->kid[0]);
-  if (key->kind == MS_NAME && key->symbol == search->symbol && base.object == MS_OBJECT_VIEW)
-    search->extent = search->w->emitter->job->bindings[base.array].dims[base.given];
-  return true;
-}
-
-/* A loop `for k = 1, K` over rows: K is likely to be the rows' length. Returns the number of
- * iterations of an innermost loop if it is known or will be tried as a constant, else 0. */
-static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *limit) {
-  ms_row_search search = {.w = w, .symbol = loop->symbols[0]};
-  ms_node_walk(loop->kid[3], visit_row, &search);
-  const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
-  if (first->kind != MS_NUMBER || first->number != 1) return 0;
-  if (limit->whole.least == limit->whole.most) return search.loops ? 0 : limit->whole.most;
-  if (limit->whole.likely > 0) return search.loops ? 0 : limit->whole.likely;
-  uint32_t at = ms_typed_binding(w->typed, last, &value);
-  if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->emitter, at))
-    return 0;
-  for (uint32_t c = 0; c < w->constants; c++) {
-    if (w->constant[c].capture == at) return search.loops ? 0 : w->constant[c].value;
-  }
-  if (w->constants >= MS_CONSTANTS) return 0;
-  w->constant[w->constants++] = (ms_constant){at, search.extent};
-  return search.loops ? 0 : search.extent;
-}
-
-static uint32_t uses(const ms_node *node, const ms_symbol *symbol) {
-  uint32_t count = node->kind == MS_NAME && node->symbol == symbol ? 1 : 0;
-  for (uint32_t k = 0; k < node->kids; k++) {
-    if (node->kid[k] != NULL) count += uses(node->kid[k], symbol);
-  }
-  return count;
-}
-
-typedef struct ms_scan_search {
-  const ms_node *loop;
-  bool found;
-} ms_scan_search;
-
-static bool visit_scan(ms_node *node, void *context) {
-  ms_scan_search *search = context;
-  if (node->kind != MS_ASSIGN || node->targets != 1 || node->kid[0]->kind != MS_NAME) return true;
-  const ms_symbol *symbol = node->kid[0]->symbol;
-  if (symbol == NULL || symbol->declaration == NULL) return true;
-  bool carried = symbol->declaration->begin < search->loop->begin;
-  if (carried && uses(search->loop->kid[3], symbol) > uses(node, symbol)) search->found = true;
-  return !search->found;
-}
-
-/* Whether a loop uses what it sums up before it ends, so that no vectors can be made of it. */
-static bool is_scan(const ms_node *loop) {
-  ms_scan_search search = {.loop = loop};
-  ms_node_walk(loop->kid[3], visit_scan, &search);
-  return search.found;
-}
-
 /* The variable as the body sees it. `index` is the loop's own counter. */
 static void declare_variable(ms_writer *w, const ms_node *loop, const char *index, bool whole) {
   const ms_symbol *symbol = loop->symbols[0];
@@ -186,23 +118,10 @@ static void open_pieces(ms_writer *w, int64_t step, const char **first, const ch
   *last = end;
 }
 
-static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
-                             const ms_end *limit, int64_t step) {
+/* What is known of the variable of a loop over whole numbers, whose name is `index`. */
+static void know_variable(ms_writer *w, const ms_node *loop, const ms_end *start,
+                          const ms_end *limit, int64_t step, const char *index) {
   const ms_symbol *symbol = loop->symbols[0];
-  const char *index = ms_c_local_name(w, symbol), *first = start->whole.text;
-  const char *last = limit->whole.text;
-  if (symbol->assigned) index = ms_c_temp(w);
-  int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
-  ms_c_sums sums;
-  ms_c_sums_find(w, loop->kid[3], &sums);
-  if (sums.count > 0) open_pieces(w, step, &first, &last);
-  ms_c_sums_begin(w, &sums);
-  if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY && !is_scan(loop))
-    ms_c_line(w, "#pragma GCC unroll 1");
-  const char *next =
-      step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
-  ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, first, index,
-            step > 0 ? "<=" : ">=", last, next);
   ms_c_local *local = ms_c_local_of(w, symbol);
   *local = (ms_c_local){.frames = w->frames, .loop = loop, .down = step < 0};
   local->start = start->number;
@@ -210,6 +129,77 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   local->least = step > 0 ? start->whole.least : limit->whole.least;
   local->most = step > 0 ? limit->whole.most : start->whole.most;
   if (!symbol->assigned) local->whole = index;
+}
+
+static const char *next_of(ms_writer *w, const char *index, int64_t step) {
+  return step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
+}
+
+/* A loop of which copies may be made. */
+typedef struct ms_copied {
+  const ms_node *loop;
+  const char *index;
+  int64_t step;
+  ms_c_local variable;
+} ms_copied;
+
+static void declare_copy(ms_writer *w, const void *context) {
+  const ms_copied *copied = context;
+  ms_c_local *local = ms_c_local_of(w, copied->loop->symbols[0]);
+  *local = copied->variable;
+  if (w->copy == 0) return;
+  local->text = local->whole = ms_c_text(w, "%s_%u", copied->index, w->copy);
+  ms_c_line(w, "const int64_t %s = %s + (%" PRId64 ");", local->text, copied->index,
+            w->copy * copied->step);
+}
+
+/* Several iterations at once, as long as there are so many: the loop's variable, which is declared
+ * here, has gone over them then. */
+static bool write_jammed(ms_writer *w, const ms_node *loop, const char *index, const char *first,
+                         const char *last, int64_t step) {
+  ms_copied copied = {loop, index, step, *ms_c_local_of(w, loop->symbols[0])};
+  copied.variable.text = index;
+  copied.variable.form = MS_FORM_DOUBLE;
+  ms_c_outer outer = {.block = loop->kid[3],
+                      .index = loop->symbols[0],
+                      .context = &copied,
+                      .declare = declare_copy};
+  outer.next = next_of(w, index, step);
+  ms_text inside = {0}, *out = w->out;
+  w->out = &inside;
+  bool jammed = !loop->symbols[0]->assigned && ms_c_jam(w, &outer);
+  w->out = out;
+  if (jammed) {
+    ms_c_line(w, "int64_t %s = %s;", index, first);
+    ms_c_line(w, "for (; %s + (%" PRId64 ") %s %s; %s) {", index, (MS_C_COPIES - 1) * step,
+              step > 0 ? "<=" : ">=", last, outer.next);
+    ms_text_append(w->out, inside.bytes, inside.length);
+    ms_c_line(w, "}");
+  }
+  w->failed = w->failed || inside.failed;
+  ms_text_free(&inside);
+  return jammed;
+}
+
+static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
+                             const ms_end *limit, int64_t step) {
+  const ms_symbol *symbol = loop->symbols[0];
+  const char *index = ms_c_local_name(w, symbol), *first = start->whole.text;
+  const char *last = limit->whole.text;
+  if (symbol->assigned) index = ms_c_temp(w);
+  int64_t trip = step == 1 ? ms_c_trip(w, loop, &limit->whole) : 0;
+  ms_c_sums sums;
+  ms_c_sums_find(w, loop->kid[3], &sums);
+  if (sums.count > 0) open_pieces(w, step, &first, &last);
+  ms_c_sums_begin(w, &sums);
+  know_variable(w, loop, start, limit, step, index);
+  bool jammed = write_jammed(w, loop, index, first, last, step);
+  if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop))
+    ms_c_line(w, "#pragma GCC unroll 1");
+  ms_c_line(w, "for (%s; %s %s %s; %s) {",
+            jammed ? "" : ms_c_text(w, "int64_t %s = %s", index, first), index,
+            step > 0 ? "<=" : ">=", last, next_of(w, index, step));
+  know_variable(w, loop, start, limit, step, index);
   declare_variable(w, loop, index, true);
   w->loops++;
   ms_c_block(w, loop->kid[3]);
@@ -330,4 +320,24 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
   ms_ended ended = {loop, &start, &limit, &by, step, quick};
   if (w->why->line == 0) ms_c_region(w, loop, write_ended, &ended);
   ms_c_line(w, "}");
+}
+
+bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, ms_c_write *write, const void *context) {
+  int64_t step = constant_step(w, loop);
+  ms_end start = {.node = loop->kid[0]}, limit = {.node = loop->kid[1]};
+  if (step == 0) return false;
+  start.whole = ms_c_integer_value(w, start.node);
+  limit.whole = ms_c_integer_value(w, limit.node);
+  if (!start.whole.known || !start.whole.unsigned_zero || !limit.whole.known) return false;
+  const char *index = ms_c_local_name(w, loop->symbols[0]);
+  ms_c_line(w, "#pragma GCC unroll 1");
+  ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start.whole.text, index,
+            step > 0 ? "<=" : ">=", limit.whole.text, next_of(w, index, step));
+  know_variable(w, loop, &start, &limit, step, index);
+  declare_variable(w, loop, index, true);
+  w->loops++;
+  write(w, context);
+  w->loops--;
+  ms_c_line(w, "}");
+  return true;
 }

@@ -4,7 +4,7 @@
 #ifndef MS_KERNEL_NATIVE_C_LOOP_H
 #define MS_KERNEL_NATIVE_C_LOOP_H
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_region.h"
 
 /* Up to here gcc unrolls a loop completely before it has made vectors of it, which is slower than
  * to do only the latter. */
@@ -13,5 +13,9 @@
 /* Appends a numeric `for` with its body: in a frame of its own and checked beforehand where its
  * ends are integers under guards. */
 void ms_c_for(ms_writer *w, const ms_node *loop);
+
+/* Appends a loop over whole numbers around what `write` appends. False if guards of frames that are
+ * open cannot vouch for its ends. */
+bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, ms_c_write *write, const void *context);
 
 #endif

@@ -127,9 +127,10 @@ static bool visit_store(ms_node *node, void *context) {
   return !stores->found;
 }
 
-static bool is_written(const ms_survey *survey, uint32_t array) {
-  ms_stores stores = {.survey = survey, .array = array};
-  ms_node_walk((ms_node *)(uintptr_t)survey->node, visit_store, &stores);
+bool ms_c_is_written_in(ms_writer *w, const ms_node *node, uint32_t array) {
+  const ms_survey survey = {.w = w, .node = node};
+  ms_stores stores = {.survey = &survey, .array = array};
+  ms_node_walk((ms_node *)(uintptr_t)node, visit_store, &stores);
   return stores.found;
 }
 
@@ -196,7 +197,7 @@ static bool is_path_fixed(const ms_survey *survey, const ms_node *node, const ms
     return node->symbol != NULL && is_local_fixed(survey, node->symbol, calls);
   uint32_t array = element_of(survey, node);
   return are_kids_fixed(survey, node, 0, calls) &&
-         (array == MS_NO_CAPTURE || !is_written(survey, array));
+         (array == MS_NO_CAPTURE || !ms_c_is_written_in(survey->w, survey->node, array));
 }
 
 static bool is_call_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls) {

@@ -13,6 +13,9 @@ bool ms_c_survey_is_single(ms_writer *w, const ms_node *node);
 /* Notes in w->info that fast mode computes in float in this line. */
 void ms_c_survey_note(ms_writer *w, const ms_node *node);
 
+/* Whether `node`, or what it calls, may write the memory of an array. */
+bool ms_c_is_written_in(ms_writer *w, const ms_node *node, uint32_t array);
+
 /* The loop or function around a node. */
 const ms_node *ms_c_loop_around(const ms_node *node);
 

@@ -261,8 +261,6 @@ static void write_while(ms_writer *w, const void *context) {
   ms_c_line(w, "}");
 }
 
-static void write_statement(ms_writer *w, const ms_node *node);
-
 /* Makes the labels of a block known in it. */
 static void enter_labels(ms_writer *w, const ms_node *block) {
   for (uint32_t k = 0; k < block->kids; k++) {
@@ -286,7 +284,7 @@ static void write_repeat(ms_writer *w, const void *context) {
   ms_c_line(w, "for (;;) {");
   ms_c_label *before = w->label;
   enter_labels(w, node->kid[0]);
-  for (uint32_t k = 0; k < node->kid[0]->kids; k++) write_statement(w, node->kid[0]->kid[k]);
+  for (uint32_t k = 0; k < node->kid[0]->kids; k++) ms_c_statement(w, node->kid[0]->kid[k]);
   ms_c_place(w, node->kid[1]);
   ms_c_line(w, "if (%s) break;", ms_c_condition(w, node->kid[1]));
   w->label = before;
@@ -315,7 +313,7 @@ static void place_label(ms_writer *w, const ms_node *node) {
 void ms_c_block(ms_writer *w, const ms_node *block) {
   ms_c_label *before = w->label;
   enter_labels(w, block);
-  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) write_statement(w, block->kid[k]);
+  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) ms_c_statement(w, block->kid[k]);
   w->label = before;
 }
 
@@ -333,7 +331,7 @@ static void local_function(ms_writer *w, const ms_node *node) {
       (ms_c_local){.text = "", .form = MS_FORM_OBJECT, .frames = w->frames};
 }
 
-static void write_statement(ms_writer *w, const ms_node *node) {
+void ms_c_statement(ms_writer *w, const ms_node *node) {
   if (node->kind != MS_LABEL && node->kind != MS_DO) ms_c_place(w, node);
   switch (node->kind) {
     case MS_LOCAL:

@@ -9,6 +9,9 @@
 /* Appends the statements of a block, whose labels are known in it; stops at a refusal. */
 void ms_c_block(ms_writer *w, const ms_node *block);
 
+/* Appends one statement. */
+void ms_c_statement(ms_writer *w, const ms_node *node);
+
 /* Declares a local and gives it a value. */
 void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from);
 

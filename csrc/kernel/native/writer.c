@@ -58,6 +58,7 @@ ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol) {
 const char *ms_c_local_name(ms_writer *w, const ms_symbol *symbol) {
   const ms_outside *code = ms_typed_outside_of(w->typed, symbol);
   const char *name = ms_c_name(w, symbol->name);
+  if (w->copy > 0) name = ms_c_text(w, "%s_%u", name, w->copy);
   if (code == NULL) return ms_c_text(w, "v%u_%s", symbol->index, name);
   return ms_c_text(w, "v%ui%u_%s", symbol->index, code->number, name);
 }

@@ -123,6 +123,7 @@ typedef struct ms_writer {
   ms_text fits;             /* conditions on captured numbers for the quick text (c_region.h) */
   uint32_t temps, labels, line, indent;
   uint32_t loops;       /* inner loops around */
+  uint32_t copy;        /* which copy of a loop's block is written (c_jam.h) */
   uint32_t whole_steps; /* left for the integer that is looked for */
   ms_guard_frame frame[MS_FRAMES];
   uint32_t frames;

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C in strict mode: unroll-and-jam. See c_jam.h. */
+#include "kernel/native/c_jam.h"
+
+#include <string.h>
+
+#include "kernel/emit/variable.h"
+#include "kernel/native/c_loop.h"
+#include "kernel/native/c_region_survey.h"
+#include "kernel/native/c_statement.h"
+
+/* Most variables of a text that copies are kept of. */
+#define MOST_SYMBOLS 1000
+
+/* Locals that the inner loop may sum up in: the registers end. */
+#define MOST_SUMS 3
+
+typedef struct ms_nest {
+  ms_writer *w;
+  const ms_node *block, *inner; /* of the outer loop; the inner loop in it */
+  const ms_symbol *index;       /* of the outer loop */
+  uint32_t sums;
+  bool fits;
+} ms_nest;
+
+static bool inside(const ms_node *node, const ms_node *around) {
+  while (node != NULL && node != around) node = node->parent;
+  return node != NULL;
+}
+
+static bool is_declared_in(const ms_symbol *symbol, const ms_node *block) {
+  return symbol->declaration != NULL && inside(symbol->declaration, block);
+}
+
+/* ---- what may be taken ahead ---- */
+
+/* A name that is read: nothing in the outer loop may change it but what is taken ahead. */
+static bool is_steady(const ms_nest *nest, const ms_node *node) {
+  const ms_node *value;
+  uint32_t at = ms_typed_binding(nest->w->typed, node, &value);
+  if (at != MS_NO_CAPTURE) return !ms_variable_is(nest->w->emitter, at);
+  const ms_symbol *symbol = node->symbol;
+  if (symbol == NULL) return false;
+  if (!symbol->assigned) return true;
+  return !symbol->upvalue &&
+         (is_declared_in(symbol, nest->block) || !ms_c_is_assigned_in(nest->block, symbol, NULL));
+}
+
+static bool names(const ms_node *node, const ms_symbol *symbol) {
+  if (node->kind == MS_NAME && node->symbol == symbol) return true;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    if (node->kid[k] != NULL && names(node->kid[k], symbol)) return true;
+  }
+  return false;
+}
+
+/* What an element is read of: the tail must not write it. */
+static bool is_readable(const ms_nest *nest, const ms_node *node) {
+  ms_kind_of base = ms_typed_expression(nest->w->typed, node->kid[0]);
+  if (base.object == MS_OBJECT_OUTER) return true;
+  if (base.object != MS_OBJECT_VIEW) return false;
+  uint32_t dims = nest->w->emitter->job->bindings[base.array].dim_count;
+  bool vectors = nest->index != NULL && base.given + 1 == dims && inside(node, nest->inner) &&
+                 names(node->kid[1], nest->index);
+  return !vectors && !ms_c_is_written_in(nest->w, nest->block, base.array);
+}
+
+static bool is_pure_call(const ms_nest *nest, const ms_node *node) {
+  ms_kind_of called = ms_typed_expression(nest->w->typed, node->kid[0]);
+  if (called.object != MS_OBJECT_BUILTIN) return false;
+  const ms_library *entry = ms_library_find(called.name, node->kids - 1);
+  return entry != NULL && entry->shape < MS_LIBRARY_RANDOM;
+}
+
+/* An assignment in the inner loop: of numbers to locals of the outer loop's block. */
+static bool is_sum(ms_nest *nest, const ms_node *node) {
+  for (uint32_t t = 0; t < node->targets; t++) {
+    const ms_symbol *symbol = node->kid[t]->kind == MS_NAME ? node->kid[t]->symbol : NULL;
+    if (symbol == NULL || symbol->upvalue || !is_declared_in(symbol, nest->block)) return false;
+    if (ms_typed_symbol(nest->w->typed, symbol)->can != MS_CAN_NUMBER) return false;
+    nest->sums += !is_declared_in(symbol, nest->inner);
+  }
+  return inside(node, nest->inner);
+}
+
+static bool visit_ahead(ms_node *node, void *context) {
+  ms_nest *nest = context;
+  switch (node->kind) {
+    case MS_NAME:
+      nest->fits = nest->fits && is_steady(nest, node);
+      return false;
+    case MS_INDEX: {
+      const ms_node *value;
+      if (ms_typed_binding(nest->w->typed, node, &value) != MS_NO_CAPTURE) {
+        nest->fits = nest->fits && value == node && is_steady(nest, node);
+        return false;
+      }
+      nest->fits = nest->fits && is_readable(nest, node);
+      return nest->fits;
+    }
+    case MS_CALL:
+      nest->fits = nest->fits && is_pure_call(nest, node);
+      for (uint32_t k = 1; k < node->kids && nest->fits; k++)
+        ms_node_walk(node->kid[k], visit_ahead, nest);
+      return false;
+    case MS_ASSIGN:
+      nest->fits = nest->fits && is_sum(nest, node);
+      return nest->fits;
+    case MS_FOR_NUMERIC:
+      nest->fits = nest->fits && node == nest->inner;
+      return nest->fits;
+    case MS_NUMBER:
+    case MS_BINARY:
+    case MS_UNARY:
+    case MS_PAREN:
+    case MS_LOCAL:
+    case MS_BLOCK:
+      return nest->fits;
+    default:
+      nest->fits = false;
+      return false;
+  }
+}
+
+/* Whether the inner loop's ends are the same in all iterations of the outer one. */
+static bool visit_end(ms_node *node, void *context) {
+  ms_nest *nest = context;
+  if (node->kind == MS_NAME && node->symbol != NULL) {
+    const ms_node *from = node->symbol->declaration;
+    const ms_node *outer = nest->block->parent;
+    bool own = node->symbol->assigned || (from != NULL && (from == outer || inside(from, outer)));
+    for (uint32_t d = 0; d < nest->w->emitter->dims; d++)
+      own = own || nest->w->emitter->indices[d] == node->symbol;
+    nest->fits = nest->fits && !own;
+  }
+  return nest->fits;
+}
+
+static bool visit_leaving(ms_node *node, void *context) {
+  bool *leaves = context;
+  *leaves = *leaves || node->kind == MS_BREAK || node->kind == MS_GOTO || node->kind == MS_RETURN ||
+            node->kind == MS_LABEL || node->kind == MS_FUNCTION;
+  return !*leaves;
+}
+
+/* Finds the inner loop of an outer loop that can be jammed; how many statements stand before it. */
+static bool find_nest(ms_nest *nest, uint32_t *before) {
+  const ms_node *block = nest->block;
+  bool leaves = false;
+  for (*before = 0; *before < block->kids && block->kid[*before]->kind == MS_LOCAL; ++*before) {
+  }
+  if (*before == block->kids || block->kid[*before]->kind != MS_FOR_NUMERIC) return false;
+  nest->inner = block->kid[*before];
+  ms_node_walk((ms_node *)(uintptr_t)block, visit_leaving, &leaves);
+  if (leaves || nest->inner->symbols[0]->assigned) return false;
+  nest->fits = true;
+  for (uint32_t k = 0; k <= *before && nest->fits; k++)
+    ms_node_walk(block->kid[k], visit_ahead, nest);
+  for (uint32_t k = 0; k < 3 && nest->fits; k++) {
+    if (nest->inner->kid[k] != NULL) ms_node_walk(nest->inner->kid[k], visit_end, nest);
+  }
+  return nest->fits && nest->sums > 0 && nest->sums <= MOST_SUMS;
+}
+
+/* ---- the text ---- */
+
+typedef struct ms_copies {
+  ms_c_local *locals; /* those of the text, as the writer knows them */
+  size_t size;
+  ms_c_local *of[MS_C_COPIES];
+  const ms_nest *nest;
+  uint32_t before;
+} ms_copies;
+
+static bool find_copies(ms_writer *w, const ms_nest *nest, ms_copies *copies) {
+  const ms_outside *code = ms_typed_outside(w->typed, nest->block);
+  uint32_t symbols =
+      code != NULL ? code->loop->tree->symbols : w->emitter->job->loop->tree->symbols;
+  copies->locals = code != NULL ? code->local : w->local;
+  copies->size = symbols * sizeof(ms_c_local);
+  if (symbols > MOST_SYMBOLS) return false;
+  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
+    copies->of[c] = ms_arena_take(w->arena, symbols + 1, sizeof(ms_c_local));
+    if (copies->of[c] == NULL) {
+      w->failed = true;
+      return false;
+    }
+    memcpy(copies->of[c], copies->locals, copies->size);
+  }
+  return true;
+}
+
+static void enter(ms_writer *w, const ms_copies *copies, uint32_t copy) {
+  memcpy(copies->locals, copies->of[copy], copies->size);
+  w->copy = copy;
+}
+
+static void leave(ms_writer *w, const ms_copies *copies) {
+  memcpy(copies->of[w->copy], copies->locals, copies->size);
+  w->copy = 0;
+}
+
+/* The inner loop's statements, of each copy. */
+static void write_inner(ms_writer *w, const void *context) {
+  const ms_copies *copies = context;
+  const ms_symbol *symbol = copies->nest->inner->symbols[0];
+  const ms_c_local index = *ms_c_local_of(w, symbol);
+  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
+    enter(w, copies, c);
+    *ms_c_local_of(w, symbol) = index;
+    ms_c_line(w, "{");
+    ms_c_block(w, copies->nest->inner->kid[3]);
+    ms_c_line(w, "}");
+    leave(w, copies);
+  }
+}
+
+static void write_copies(ms_writer *w, const ms_c_outer *outer, const ms_copies *copies) {
+  const ms_node *block = outer->block;
+  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
+    enter(w, copies, c);
+    outer->declare(w, outer->context);
+    for (uint32_t k = 0; k < copies->before; k++) ms_c_statement(w, block->kid[k]);
+    leave(w, copies);
+  }
+  if (!ms_c_for_jammed(w, copies->nest->inner, write_inner, copies)) w->stops = true;
+}
+
+static void write_tails(ms_writer *w, const ms_c_outer *outer, const ms_copies *copies) {
+  const ms_node *block = outer->block;
+  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
+    enter(w, copies, c);
+    ms_c_line(w, "{");
+    if (outer->begin != NULL) outer->begin(w, outer->context);
+    for (uint32_t k = copies->before + 1; k < block->kids; k++) ms_c_statement(w, block->kid[k]);
+    if (outer->end != NULL) outer->end(w, outer->context);
+    ms_c_line(w, "}");
+    if (c + 1 < MS_C_COPIES) ms_c_line(w, "%s;", outer->next);
+    leave(w, copies);
+  }
+}
+
+bool ms_c_jam(ms_writer *w, const ms_c_outer *outer) {
+  ms_nest nest = {.w = w, .block = outer->block, .index = outer->index};
+  ms_copies copies = {.nest = &nest};
+  if (w->fast || w->careful > 0 || w->frames == 0 || w->copy > 0) return false;
+  if (!find_nest(&nest, &copies.before) || !find_copies(w, &nest, &copies)) return false;
+  ms_text text = {0}, *out = w->out;
+  bool stopped = w->stops;
+  w->stops = false;
+  w->out = &text;
+  write_copies(w, outer, &copies);
+  bool ahead = !w->stops; /* what may stop cannot be taken ahead of earlier iterations' tails */
+  w->stops = stopped;
+  if (ahead) write_tails(w, outer, &copies);
+  w->out = out;
+  if (ahead) ms_text_append(w->out, text.bytes, text.length);
+  w->failed = w->failed || text.failed;
+  ms_text_free(&text);
+  w->line = 0;
+  return ahead;
+}

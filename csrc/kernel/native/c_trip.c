@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: how often numeric loops run. See c_trip.h. */
+#include "kernel/native/c_trip.h"
+
+#include "kernel/emit/variable.h"
+
+typedef struct ms_row_search {
+  ms_writer *w;
+  const ms_symbol *symbol;
+  int64_t extent; /* 0: none found */
+  bool loops;
+} ms_row_search;
+
+static bool visit_row(ms_node *node, void *context) {
+  ms_row_search *search = context;
+  search->loops = search->loops || node->kind == MS_FOR_NUMERIC || node->kind == MS_WHILE ||
+                  node->kind == MS_REPEAT;
+  if (node->kind != MS_INDEX || search->extent != 0) return true;
+  const ms_node *key = node->kid[1];
+  ms_kind_of base = ms_typed_expression(search->w->typed, node->kid[0]);
+  if (key->kind == MS_NAME && key->symbol == search->symbol && base.object == MS_OBJECT_VIEW)
+    search->extent = search->w->emitter->job->bindings[base.array].dims[base.given];
+  return true;
+}
+
+int64_t ms_c_trip(ms_writer *w, const ms_node *loop, const ms_integer_value *limit) {
+  ms_row_search search = {.w = w, .symbol = loop->symbols[0]};
+  ms_node_walk(loop->kid[3], visit_row, &search);
+  const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
+  if (first->kind != MS_NUMBER || first->number != 1) return 0;
+  if (limit->least == limit->most) return search.loops ? 0 : limit->most;
+  if (limit->likely > 0) return search.loops ? 0 : limit->likely;
+  uint32_t at = ms_typed_binding(w->typed, last, &value);
+  if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->emitter, at))
+    return 0;
+  for (uint32_t c = 0; c < w->constants; c++) {
+    if (w->constant[c].capture == at) return search.loops ? 0 : w->constant[c].value;
+  }
+  if (w->constants >= MS_CONSTANTS) return 0;
+  w->constant[w->constants++] = (ms_constant){at, search.extent};
+  return search.loops ? 0 : search.extent;
+}
+
+static uint32_t uses(const ms_node *node, const ms_symbol *symbol) {
+  uint32_t count = node->kind == MS_NAME && node->symbol == symbol ? 1 : 0;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    if (node->kid[k] != NULL) count += uses(node->kid[k], symbol);
+  }
+  return count;
+}
+
+typedef struct ms_scan_search {
+  const ms_node *loop;
+  bool found;
+} ms_scan_search;
+
+static bool visit_scan(ms_node *node, void *context) {
+  ms_scan_search *search = context;
+  if (node->kind != MS_ASSIGN || node->targets != 1 || node->kid[0]->kind != MS_NAME) return true;
+  const ms_symbol *symbol = node->kid[0]->symbol;
+  if (symbol == NULL || symbol->declaration == NULL) return true;
+  bool carried = symbol->declaration->begin < search->loop->begin;
+  if (carried && uses(search->loop->kid[3], symbol) > uses(node, symbol)) search->found = true;
+  return !search->found;
+}
+
+bool ms_c_is_scan(const ms_node *loop) {
+  ms_scan_search search = {.loop = loop};
+  ms_node_walk(loop->kid[3], visit_scan, &search);
+  return search.found;
+}
