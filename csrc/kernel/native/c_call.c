@@ -179,6 +179,33 @@ static bool builtin_fits(ms_writer *w, const ms_node *node, const char *name,
   return true;
 }
 
+/* What `error` or `assert` says: a text that is known and that stays as it is where it is raised.
+ */
+static const char *words_of(const ms_node *node) {
+  if (node->kind != MS_STRING || strlen(node->text) != node->length) return NULL;
+  for (size_t at = 0; at < node->length; at++) {
+    if ((unsigned char)node->text[at] < ' ') return NULL;
+  }
+  return strncmp(node->text, "ARR:", 4) == 0 ? NULL : node->text;
+}
+
+/* error("text"), assert(condition), assert(condition, "text"). */
+static void raise(ms_writer *w, const ms_node *node, bool asserts, ms_c_value *value) {
+  uint32_t at = asserts ? 2 : 1, count = node->kids - 1;
+  const char *words = asserts ? "assertion failed!" : NULL;
+  if (count >= at) words = words_of(node->kid[at]);
+  if (words == NULL || count < 1 || count > at || node->parent->kind == MS_RETURN) {
+    ms_c_refuse(w, node, "`%s` has no constant text", ms_c_source(w, node));
+  } else if (asserts) {
+    *value = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
+    if (value->form == MS_FORM_OBJECT || (value->kind.can & (MS_CAN_NIL | MS_CAN_FALSE)) == 0)
+      return;
+    ms_c_error(w, node, ms_c_text(w, "!%s", ms_c_as_truth(w, *value)), words);
+  } else {
+    ms_c_error(w, node, "1", words);
+  }
+}
+
 static bool is_open(const ms_writer *w, const ms_node *function) {
   uint32_t depth = 0;
   for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
@@ -281,7 +308,12 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
     return;
   }
   ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
-  if (called.object == MS_OBJECT_BUILTIN) {
+  bool asserts = called.object == MS_OBJECT_BUILTIN && strcmp(called.name, "assert") == 0;
+  if (count <= 1 &&
+      (asserts || (called.object == MS_OBJECT_BUILTIN && strcmp(called.name, "error") == 0))) {
+    raise(w, node, asserts, &none);
+    if (count == 1) values[0] = none;
+  } else if (called.object == MS_OBJECT_BUILTIN) {
     const ms_library *entry = ms_library_find(called.name, node->kids - 1);
     if (!builtin_fits(w, node, called.name, entry)) return;
     none = builtin(w, node, entry);
