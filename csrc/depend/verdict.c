@@ -197,7 +197,7 @@ static int copy_arrays(const work *now, ms_verdict *verdict) {
 /* Finds out which arrays can be served, if the loop is going to run. */
 static int serve(work *now, ms_verdict *verdict) {
   const char *text = NULL;
-  if (verdict->strategy == MS_SERIALLY) return 0;
+  if (verdict->strategy == MS_SERIALLY || has_replicas(now)) return 0;
   if (ms_inspector_find(&now->walk, now->arrays, verdict->array_count, &text) != 0) return -1;
   if (text == NULL) return 0;
   verdict->prefetch = ms_arena_copy(verdict->arena, text, strlen(text));

@@ -12,6 +12,7 @@ local RUNS = {
   ["cp_tensor.lua"] = {"--entries 20000 --epochs 3"},
   ["gbt.lua"] = {"--points 4000 --epochs 2"},
   ["kmeans.lua"] = {"--points 4000 --epochs 5"},
+  ["lasso_cocoa.lua"] = {"--points 500 --features 100 --epochs 3"},
   ["lu.lua"] = {"--size 120 --method driver", "--size 120 --method nest"},
   ["pagerank.lua"] = {"--nodes 3000 --epochs 5"},
   ["stencil.lua"] = {"--size 100 --epochs 20", "--size 100 --epochs 20 --method gauss-seidel"},
