@@ -117,8 +117,11 @@ static void find_axes(const ms_plan_terms *terms, ms_axes *axes) {
 /* Ranges of each axis that is not swept when nothing else was asked for. */
 static int64_t usual_ranges(const ms_plan_terms *terms, uint32_t parallel, double phases) {
   const ms_verdict *verdict = terms->verdict;
-  ms_cutting cutting = {
-      .entries = ms_axis_volume(terms), .phases = phases, .delay = terms->delay, .axes = parallel};
+  ms_cutting cutting = {.entries = ms_axis_volume(terms),
+                        .phases = phases,
+                        .delay = terms->delay,
+                        .merged = terms->merged,
+                        .axes = parallel};
   if (verdict->strategy == MS_ROUNDS) return ms_cutting_round_ranges(cutting.entries / phases);
   return is_serial(verdict) ? 1 : ms_cutting_ranges(&cutting);
 }

@@ -15,6 +15,9 @@
 #define LARGE_RANGE    1e6     /* and of a range of it at most */
 #define MOST_BUFFERED  64      /* ranges of each axis of a loop with buffers */
 #define LEAST_BUFFERED 128     /* iterations of a block then, as long as that leaves so many */
+#define MERGED_EACH    4.0     /* of the iterations of a block, to an element that is merged */
+#define MUCH_MERGED    16.0    /* elements to an iteration that blocks leave in any case */
+#define LEAST_MERGED   4       /* ranges of a single axis then */
 #define STAGE_BLOCKS   16      /* blocks of a stage, if its iterations are bounded */
 #define LEAST_OF_SWEEP 8       /* ranges of the parallel axis of a long sweep */
 #define LEAST_OF_PHASE 16      /* iterations of a phase that make it worth another range */
@@ -58,6 +61,12 @@ static int64_t sweep_ranges(double entries, double phases) {
                clamp(MOST_BLOCKS / phases, 1, LEAST_OF_ONE));
 }
 
+/* Where merging what each of the usual ranges leaves would take longer than the loop. */
+static int64_t fewer_ranges(const ms_cutting *cutting, int64_t usual) {
+  if (!(cutting->merged > 0) || cutting->merged > MUCH_MERGED * cutting->entries) return usual;
+  return clamp(MERGED_EACH * cutting->entries / cutting->merged, LEAST_MERGED, usual);
+}
+
 static int64_t buffered_ranges(const ms_cutting *cutting) {
   int64_t most = most_ranges(cutting->axes), usual;
   if (cutting->axes == 1) {
@@ -66,7 +75,7 @@ static int64_t buffered_ranges(const ms_cutting *cutting) {
     usual = root_above(cutting->entries / BLOCK_ENTRIES, cutting->axes, MOST_BUFFERED);
     if (usual < LEAST) usual = LEAST;
   }
-  if (isinf(cutting->delay)) return usual;
+  if (isinf(cutting->delay)) return cutting->axes == 1 ? fewer_ranges(cutting, usual) : usual;
   int64_t staged =
       root_above(cutting->entries / cutting->delay * STAGE_BLOCKS, cutting->axes, most);
   return staged > usual ? staged : usual;

@@ -15,6 +15,7 @@ typedef struct ms_cutting {
   double entries; /* iterations at most, or entries of the sparse array */
   double phases;  /* steps of a sweep; 1: none */
   double delay;   /* of buffers, the most iterations of a stage, may be infinite; 0: no buffers */
+  double merged;  /* elements of the arrays behind buffers */
   int64_t axes;   /* that are cut alike: 1 .. 8; the steps of a sweep are none of them */
 } ms_cutting;
 
@@ -24,8 +25,10 @@ typedef struct ms_cutting {
  * have work; never more than 2^24 blocks. A sweep's parallel axis gets 8 to 64, the fewer the
  * shorter and the more its phases are. What a block puts into buffers is merged on its own, so an
  * axis of a loop with buffers gets at most 64, and a single one fewer, 16 at least, where blocks
- * would have less than 128 iterations; where stages are bounded as many more as let each have some
- * 16 blocks. */
+ * would have less than 128 iterations. A single one gets fewer still, 4 at least, where so many
+ * blocks would each leave a good part of all that is merged: 4 entries / merged; but not where
+ * there is so much of it, 16 elements an iteration, that few blocks would leave as much in all.
+ * Where stages are bounded, as many more as let each have some 16 blocks. */
 int64_t ms_cutting_ranges(const ms_cutting *cutting);
 
 /* Ranges of a round of so many iterations: one for each 4,096, 8 to 64. How many rounds there are

@@ -38,6 +38,21 @@ static void check_sweeps(void) {
   CHECK(ranges(20 * 16 * 50, 50, 0, 1) == 20);
 }
 
+static int64_t merging(double entries, double merged, double delay) {
+  ms_cutting cutting = {
+      .entries = entries, .phases = 1, .delay = delay, .merged = merged, .axes = 1};
+  return ms_cutting_ranges(&cutting);
+}
+
+static void check_merged(void) {
+  CHECK(merging(45730, 640, INFINITY) == 64 && merging(45730, 2858, INFINITY) == 64);
+  CHECK(merging(45730, 9 * 64 * 8, INFINITY) == 39 && merging(45730, 20000, INFINITY) == 9);
+  CHECK(merging(45730, 45730, INFINITY) == 4 && merging(45730, 16 * 45730.0, INFINITY) == 4);
+  CHECK(merging(45730, 16 * 45730.0 + 1, INFINITY) == 64); /* each leaves little of it */
+  CHECK(merging(1000, 500, INFINITY) == 8 && merging(1000, 100, INFINITY) == 16);
+  CHECK(merging(45730, 45730, 1e4) == 74); /* stages are what was asked for */
+}
+
 static void check_buffers(void) {
   CHECK(ranges(100, 1, INFINITY, 1) == 16 && ranges(128 * 20, 1, INFINITY, 1) == 20);
   CHECK(ranges(1e9, 1, INFINITY, 1) == 64 && ranges(1e9, 1, INFINITY, 2) == 64);
@@ -67,6 +82,7 @@ int main(void) {
   check_several_axes();
   check_sweeps();
   check_buffers();
+  check_merged();
   check_roots();
   return ms_test_end();
 }

@@ -27,6 +27,7 @@ typedef struct MS_API_TYPE ms_plan_terms {
   const void *verdict; /* an ms_verdict that can be run */
   double entries;      /* of an array that are the space; less than 0: it is ranges */
   double delay;        /* of buffers, the most iterations of a stage, may be infinite; 0: none */
+  double merged;       /* elements of the arrays behind buffers */
   uint32_t ordered;    /* 1: as written, 0: in any order */
   uint32_t sparse;     /* entries of a sparse array: its dimensions, which alone can be cut; or 0 */
   uint32_t asked;      /* axes whose ranges were asked for: how many, 0: none; */

@@ -14,7 +14,7 @@
 /* What a plan was made of, as words. */
 typedef struct key {
   uint64_t verdict, partition;
-  double entries, delay;
+  double entries, delay, merged;
   uint64_t ordered, sparse, asked;
   uint64_t ask[MS_CUTS];
 } key;
@@ -63,6 +63,7 @@ static key key_of(const ms_plan_terms *terms) {
                  .partition = terms->partition != NULL ? terms->partition->id : 0,
                  .entries = terms->entries,
                  .delay = terms->delay,
+                 .merged = terms->merged,
                  .ordered = terms->ordered,
                  .sparse = terms->sparse,
                  .asked = terms->asked};

@@ -34,6 +34,7 @@ end
 
 local function set_terms(plan, space)
   terms.verdict, terms.entries, terms.delay = plan.address, entries_of(space), plan.max_delay or 0
+  terms.merged = plan.merged or 0
   terms.ordered = space.ordered and 1 or 0
   terms.sparse = space.sparse and #space.ranges or 0
   local asked = space.options.grid

@@ -100,6 +100,13 @@ local function uses_of(plan, bindings)
   return table.concat(parts, " ")
 end
 
+-- How many elements an array of these extents has.
+local function count_of(dims)
+  local count = 1
+  for _, extent in ipairs(dims) do count = count * extent end
+  return count
+end
+
 -- Adds the views that running a plan needs: `array_of[c]`, what happens to the array that capture c
 -- is; `uses`, what its jobs' operands depend on; `scalar_list`, the scalars in the order of their
 -- captures.
@@ -117,6 +124,7 @@ local function index(plan, bindings)
       if binding.replica then plan.replicas[#plan.replicas + 1] = c end
       if binding.buffers and not binding.replica and by_array[binding.array].binding == c then
         plan.buffers[#plan.buffers + 1] = c
+        plan.merged = (plan.merged or 0) + count_of(binding.dims)
         plan.max_delay = math.min(plan.max_delay or math.huge, binding.delay or math.huge)
       end
       plan.array_of[c] = by_array[binding.array] or {access = "none", written = false}
