@@ -14,6 +14,7 @@
 #include "driver/gather.h"
 #include "driver/interrupt.h"
 #include "driver/load.h"
+#include "driver/recorded.h"
 #include "driver/recover.h"
 #include "driver/session_state.h"
 #include "driver/session_wait.h"
@@ -77,9 +78,11 @@ static int attempt(ms_session *session, ms_run *run) {
   session->jobs++;
   if (prepare(session, run) != 0) return -1;
   if (ms_trace_wants(MS_TRACE_PLAN)) trace_job(session);
+  ms_recorded_job(session, run->job);
   session->run = run;
   int failed = run_job(session, run);
   session->run = NULL;
+  ms_recorded_job_end(session, failed != 0);
   ms_trace(MS_TRACE_PLAN, "%s job=%llu", failed == 0 ? "done" : "failed",
            (unsigned long long)session->jobs);
   if (failed != 0) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/history.h"
 #include "base/trace.h"
 #include "job/setup.h"
 
@@ -33,9 +34,14 @@ static int describe_start(posix_spawn_file_actions_t *files, posix_spawnattr_t *
     failed = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   }
   if (failed == 0) failed = posix_spawn_file_actions_adddup2(files, channel, MS_CHANNEL_FD);
-  int trace = ms_trace_file(), last = trace >= 0 ? MS_TRACE_FD : MS_CHANNEL_FD;
+  int trace = ms_trace_file(), history = ms_history_file(), last = MS_CHANNEL_FD;
   if (failed == 0 && trace >= 0) {
-    failed = posix_spawn_file_actions_adddup2(files, trace, MS_TRACE_FD);
+    failed = posix_spawn_file_actions_adddup2(files, trace, last = MS_TRACE_FD);
+  } else if (failed == 0 && history >= 0) {
+    failed = posix_spawn_file_actions_addclose(files, MS_TRACE_FD);
+  }
+  if (failed == 0 && history >= 0) {
+    failed = posix_spawn_file_actions_adddup2(files, history, last = MS_HISTORY_FD);
   }
   if (failed == 0) failed = posix_spawn_file_actions_addclosefrom_np(files, last + 1);
   return failed;

@@ -47,6 +47,7 @@ typedef struct ms_worker_handle {
   uint32_t cached_count;
   ms_index_list **index_lists; /* for served operands */
   uint32_t index_list_count;
+  uint32_t recorded; /* its incarnation in the history; 0: it is in none */
   /* The present job: */
   ms_part part;
   uint64_t from;     /* of a replacement: 1 + own blocks that are finished; else 0 */

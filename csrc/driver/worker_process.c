@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/history.h"
 #include "base/trace.h"
 #include "driver/session_state.h"
 #include "driver/spawn.h"
@@ -25,6 +26,7 @@ static void fill_setup(const ms_session *session, const ms_worker_handle *member
                       .tcp = session->config.tcp,
                       .parent = (uint32_t)getpid(),
                       .trace = ms_trace_share(),
+                      .history = ms_history_share(),
                       .keys = session->keys};
   snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
   snprintf(setup->identity, sizeof setup->identity, "%s", member->peer.identity);
@@ -49,6 +51,7 @@ static int launch(const ms_session *session, ms_worker_handle *member, int their
   ms_setup setup;
   fill_setup(session, member, &setup);
   int failed = ms_channel_send(member->channel, &setup, sizeof setup, session->page_fd, 0, err);
+  member->recorded = setup.history.incarnation;
   explicit_bzero(&setup, sizeof setup);
   if (failed != 0 || (ms_session_has_lanes(session) && give_lane(member, err) != 0)) return -1;
   const char *const *command = (const char *const *)session->command;
@@ -108,6 +111,10 @@ static void end(ms_worker_handle *member) {
   member->lane = 0;
   ms_child_wait(&member->child, KILL_WAIT);
   ms_trace(MS_TRACE_WORKERS, "bury worker=%u pid=%ld", member->number + 1, member->pid);
+  if (member->recorded > 0) {
+    ms_history("fence worker=worker-%u incarnation=%u", member->number + 1, member->recorded);
+  }
+  member->recorded = 0;
   if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/directory.h"
+#include "base/history.h"
 #include "base/trace.h"
 #include "net/frame.h"
 #include "net/socket.h"
@@ -27,6 +28,7 @@ typedef struct ms_setup {
   uint32_t tcp;
   uint32_t parent; /* the driver's process id */
   ms_trace_setup trace;
+  ms_history_setup history;
   char identity[MS_IDENTITY_SIZE];
   char address[MS_ADDRESS_SIZE]; /* the driver's */
   char directory[MS_DIRECTORY_SIZE];
@@ -62,7 +64,7 @@ typedef struct ms_peer {
 /* The descriptor that a worker finds its end of the channel at. */
 #define MS_CHANNEL_FD 3
 
-_Static_assert(MS_TRACE_FD == MS_CHANNEL_FD + 1,
+_Static_assert(MS_TRACE_FD == MS_CHANNEL_FD + 1 && MS_HISTORY_FD == MS_TRACE_FD + 1,
                "a worker has no descriptor between or after them");
 
 #define MS_MOST_WORKERS 1024u

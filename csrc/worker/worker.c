@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/history.h"
 #include "base/trace.h"
 #include "net/channel.h"
 #include "net/context.h"
@@ -52,6 +53,7 @@ static int check_setup(ms_worker *worker, long got, int page, ms_error *err) {
   if (usable) worker->page = ms_status_page_map(setup->workers, page);
   if (worker->page == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   ms_trace_join(&setup->trace, setup->worker);
+  ms_history_join(&setup->history, setup->worker);
   worker->road = setup->shared && !setup->tcp ? &ms_road_page : &ms_road_frames;
   worker->may_spin = ms_spin_room(setup->workers);
   /* One core is the driver's, which launches small loops from the first workers on. */

@@ -212,6 +212,10 @@ bool ms_rounds_reads(const ms_worker *worker, uint32_t to, uint32_t range);
 /* Makes ready for `block`, which begins now: the versions that it sees. */
 int ms_rounds_begin(ms_worker *worker, uint32_t block, ms_error *err);
 
+/* recorded.c: tells the history that a block begins, with what it reads, and that it has ended. */
+void ms_recorded_begin(ms_worker *worker, uint32_t block);
+void ms_recorded_end(ms_worker *worker, uint32_t block);
+
 /* Ends the job's gate. */
 void ms_rounds_close(ms_worker *worker);
 

@@ -35,9 +35,14 @@ end
 --- In a worker that has its setup: goes on with its driver's trace.
 M.join = look
 
---- In the driver: begins what MEISSA_TRACE and MEISSA_TRACE_FILE ask for.
+--- In the driver: begins what MEISSA_TRACE, MEISSA_TRACE_FILE and MEISSA_HISTORY ask for.
 -- Errors: OPT for what is no category, FIL for a file that cannot be written.
 function M.open()
+  local history = environment.get "MEISSA_HISTORY"
+  if history then
+    local err = native.new_error()
+    if native.lib.ms_history_open(history, err) ~= 0 then errors.raise_core(err) end
+  end
   local names, path = environment.get "MEISSA_TRACE", environment.get "MEISSA_TRACE_FILE"
   if names then
     local err = native.new_error()

@@ -14,13 +14,15 @@ Blocks.__index = Blocks
 -- @tab setting the event `loop`
 function M.new(setting)
   return setmetatable({setting = setting, open = {}, over = {}, count = 0, touched = {},
-                       stage = 1, merged = {}, last_merged = -1}, Blocks)
+                       stage = 1, merged = {}, last_merged = -1, last = {}}, Blocks)
 end
 
 function Blocks:begin(event)
   local block = event.block
-  if block < 0 or block >= self.setting.blocks then
-    return "form", ("block %d of %d"):format(block, self.setting.blocks)
+  self.last[event.of] = nil
+  if self.unsure == block then
+    self:forget(block)
+    self.unsure = nil
   end
   if self.over[block] then
     return "blocks", ("block %d is run again: it was over in line %d"):format(block,
@@ -82,6 +84,7 @@ function Blocks:commit(event)
       open.process)
   end
   self.over[event.block], self.touched[event.block] = event.line, open.touches
+  self.last[event.of] = event.block
   self.count = self.count + 1
 end
 
@@ -108,8 +111,16 @@ function Blocks:merge(event)
   end
 end
 
---- A process is fenced: the blocks that it has begun and not committed are another's to run.
+-- A block has not ended after all.
+function Blocks:forget(block)
+  self.over[block], self.touched[block] = nil, nil
+  self.count = self.count - 1
+end
+
+--- A process is fenced: the blocks that it has begun and not committed are another's to run, and so
+-- may be its last one, if nobody has been told of its end.
 function Blocks:fence(of)
+  if self.last[of] then self.unsure = self.last[of] end
   for block, open in pairs(self.open) do
     if open.of == of then self.open[block] = nil end
   end

@@ -21,6 +21,7 @@ function M.new(setting)
   return setmetatable({
     setting = setting, blocks = {}, numbers = {}, readers = {}, writers = {}, ranges = {},
     done = {}, begun = {}, seen = {}, latest = {}, hashes = {}, pins = {}, open = {},
+    last = {}, unsure = {},
   }, Rounds)
 end
 
@@ -307,9 +308,19 @@ function Rounds:write(event)
   end
 end
 
+-- The last commit of a process that died: where nobody has been told of it, the block is run again.
+function Rounds:forget(block)
+  local round = self.done[block].clock
+  for range in pairs(self.done[block]) do self.done[block][range] = round - 1 end
+  for range in pairs(self.seen[block]) do self.seen[block][range] = round - 1 end
+  for range in pairs(self.begun[block]) do self.begun[block][range] = round - 1 end
+end
+
 -- A block begins: until it commits, what it writes counts for nothing.
 function Rounds:begin(event)
   if not event.round then return "form", "the begin of a block of rounds names its round" end
+  self.last[event.of] = nil
+  if self.unsure[event.block] == event.round then self:forget(event.block) end
   local clock = self.done[event.block].clock or 0
   local open = self.open[event.block]
   self.open[event.block] = {of = event.of, process = event.process, round = event.round,
@@ -335,11 +346,14 @@ function Rounds:commit(event)
   end
   self.done[block].clock = round
   self:finish_reading(block, round)
+  self.last[event.of], self.unsure[block] = {block = block, round = round}, nil
 end
 
 --- A process is fenced: what it has begun and not committed did not happen, but for the memory that
 -- it has half written.
 function Rounds:fence(of)
+  local last = self.last[of]
+  if last then self.unsure[last.block] = last.round end
   for block, open in pairs(self.open) do
     if open.of == of then
       self.open[block], self.pins[block] = nil, {}
