@@ -288,6 +288,8 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->patience = ms_field_number(L, table, "patience", 0);
   if (!read_plan(L, table, job)) ms_read_grid(L, table, job);
   read_rounds(L, table, &job->rounds);
+  const int64_t *starts = ms_field_pointer(L, table, "starts");
+  if (starts != NULL && job->grid.sequential == 1) job->bounds.start[1] = starts;
   const uint64_t *loads = ms_field_pointer(L, table, "loads");
   if (loads != NULL) job->loads = loads;
   job->operands = read_operands(L, table, &job->operand_count);

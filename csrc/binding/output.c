@@ -210,6 +210,8 @@ static void set_writes(lua_State *L, const ms_written *writes, uint32_t dims) {
   set_iteration(L, "high", writes->high, dims);
   lua_pushboolean(L, writes->whole);
   lua_setfield(L, -2, "whole");
+  lua_pushboolean(L, writes->steady);
+  lua_setfield(L, -2, "steady");
   lua_createtable(L, (int)writes->follow_count, 0);
   for (uint32_t k = 0; k < writes->follow_count; k++) {
     const ms_followed *follow = &writes->follow[k];

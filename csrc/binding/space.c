@@ -91,6 +91,8 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->barred = ms_input_string(L, index, "barred");
   space->rounds = ms_input_boolean(L, index, "rounds");
   if (space->rounds) read_versions(L, index, space);
+  space->parts_of = (int64_t)ms_input_number(L, index, "parts_of", 0);
+  space->parts_first = (int64_t)ms_input_number(L, index, "parts_first", 1);
   space->positions = ms_input_boolean(L, index, "positions");
   space->collapse = ms_input_count(L, ms_input_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");

@@ -154,8 +154,10 @@ typedef struct ms_space {
   bool rounds;        /* the first index counts rounds, which run one after the other */
   const uint32_t *versions; /* rounds, by capture: of which array it is a version, from 1, or 0; */
   uint32_t version_count;   /* of so many captures */
-  bool positions;           /* sparse: entries are told apart by their place, for random numbers */
-  uint32_t collapse;        /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
+  int64_t parts_of, parts_first; /* rounds by range: the second index counts parts of so many
+                                    elements, which begin with this one; 0: it does not */
+  bool positions;    /* sparse: entries are told apart by their place, for random numbers */
+  uint32_t collapse; /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
   ms_steady steady;
 } ms_space;
 

@@ -33,6 +33,7 @@
   X(OBJECTS, "DEP120", "write into an array of objects")                 \
   X(METHOD, "DEP121", "method of plain values")                          \
   X(ROUND, "DEP122", "read after it was written")                        \
+  X(PARTS, "DEP123", "write beside the range")                           \
   X(ADD_LOCAL, "DEP201", "global variable assigned")                     \
   X(ORDER_COSTS, "DEP202", "cheaper in any order")                       \
   X(ASSUMED, "DEP203", "independence assumed")

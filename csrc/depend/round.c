@@ -134,8 +134,60 @@ static bool is_read_after(const ms_walk *walk, ms_solver *solver, const ms_domai
   return found;
 }
 
+/* ---- writes of a part ---- */
+
+/* A part's first element is first + floor(k * elements / parts), k from 0, and its last one comes
+ * before that of part k + 1: an access that has both quotients as inner variables. */
+static ms_access bounds_of_part(const ms_walk *walk, const ms_domain *domain, ms_inner *quotients) {
+  int64_t elements = walk->space->parts_of, parts = domain->dim[1].extent;
+  for (uint32_t q = 0; q < 2; q++) {
+    ms_inner *inner = &quotients[q];
+    *inner = (ms_inner){.total = true};
+    inner->low.constant = q * elements;
+    inner->low.at[1] = elements;
+    inner->low.at[MS_MAX_DIMS + q] = -parts;
+    inner->high.constant = parts - 1 - (int64_t)q * elements;
+    inner->high.at[1] = -elements;
+    inner->high.at[MS_MAX_DIMS + q] = parts;
+  }
+  return (ms_access){.inner_count = 2, .inner = quotients};
+}
+
+/* Whether an access may write beside the elements of its part. */
+static bool writes_beside(const ms_walk *walk, ms_solver *solver, const ms_domain *domain,
+                          const ms_access *write) {
+  int64_t point[MS_MAX_COLUMNS], first = walk->space->parts_first;
+  ms_inner quotients[2];
+  ms_access part = bounds_of_part(walk, domain, quotients);
+  if (write->subscript_count == 0 || !write->subscript[0].known) return true;
+  for (uint32_t side = 0; side < 2; side++) {
+    ms_system *system = ms_solver_room(solver);
+    ms_form own = ms_form_constant(0), bound = ms_form_constant(side == 0 ? first - 1 : -first);
+    if (system == NULL) return true;
+    if (!ms_system_of_pair(system, domain, write, &part, false)) return false;
+    for (uint32_t k = 0; k < domain->dim_count; k++) fix_to_zero(system, MS_COLUMN_D(k));
+    if (!ms_form_add(&own, &own, &write->subscript[0].form, side == 0 ? -1 : 1)) return true;
+    bound.at[MS_MAX_DIMS + side] = side == 0 ? 1 : -1;
+    ms_system_bound_pair(system, &own, &bound); /* it is less than the first, or the last is less */
+    if (ms_solver_sample(solver, system, point) != 0) return true;
+  }
+  return false;
+}
+
+static void check_parts(ms_walk *walk, ms_solver *solver, const ms_domain *domain) {
+  for (uint32_t a = 0; a < walk->accesses.count; a++) {
+    const ms_access *write = walk->accesses.item[a];
+    if (version_of(walk, write) == 0 || !write->write) continue;
+    if (!writes_beside(walk, solver, domain, write)) continue;
+    ms_walk_find(walk, MS_REASON_PARTS, false, write->node,
+                 "write elements of the range: for j = lo, hi do A[j] = ... end",
+                 "what is written here cannot be proved to be of the range's own elements");
+  }
+}
+
 int ms_rounds_check(ms_walk *walk, ms_solver *solver, const ms_domain *domain) {
   const ms_accesses *all = &walk->accesses;
+  if (walk->space->parts_of > 0) check_parts(walk, solver, domain);
   for (uint32_t r = 0; r < all->count; r++) {
     for (uint32_t w = 0; w < all->count; w++) {
       if (!is_pair(walk, all->item[r], all->item[w])) continue;

@@ -14,7 +14,8 @@
 #include "depend/walk_state.h"
 
 /* Adds findings for elements that are read after the same iteration has written them: the body
- * would see the round before, where it reads as if it saw its own. -1: out of memory. */
+ * would see the round before, where it reads as if it saw its own; and for writes beside the
+ * elements of a part, where the space has parts. -1: out of memory. */
 int ms_rounds_check(ms_walk *walk, ms_solver *solver, const ms_domain *domain);
 
 /* For each place that reads a last version what it may read; the list is in the walk's arena. */

@@ -68,6 +68,7 @@ typedef struct ms_written {
   ms_followed follow[MS_MAX_DIMS];             /* cut dimensions that all writes follow, the one */
   uint32_t follow_count;                       /* whose ranges belong to workers first */
   bool whole;                                  /* every element is surely written */
+  bool steady; /* of rounds: all that one of them writes each of them writes, reading none of it */
 } ms_written;
 
 typedef struct ms_array_plan {

@@ -56,6 +56,23 @@ static void extend(const ms_access *access, const ms_brackets *known, const int6
   }
 }
 
+static bool without_round(const ms_form *form) {
+  return form->at[0] == 0;
+}
+
+/* Whether an access writes the same elements in each round, surely. */
+static bool is_steady(const ms_access *access) {
+  bool steady = access->write && !access->possible && access->subscript_count > 0;
+  for (uint32_t s = 0; s < access->subscript_count; s++)
+    steady = steady && access->subscript[s].known && without_round(&access->subscript[s].form);
+  for (uint32_t g = 0; g < access->guard_count; g++)
+    steady = steady && without_round(&access->guard[g]);
+  for (uint32_t k = 0; k < access->inner_count; k++)
+    steady =
+        steady && without_round(&access->inner[k].low) && without_round(&access->inner[k].high);
+  return steady;
+}
+
 void ms_written_find(const ms_walk *walk, const ms_domain *domain, uint32_t binding,
                      bool (*concerns)(const ms_walk *walk, const ms_access *access,
                                       uint32_t binding),
@@ -68,10 +85,13 @@ void ms_written_find(const ms_walk *walk, const ms_domain *domain, uint32_t bind
     written->high[d] = 0;
   }
   written->whole = false;
+  written->steady = walk->space->rounds;
   for (uint32_t a = 0; a < walk->accesses.count; a++) {
     const ms_access *access = walk->accesses.item[a];
     ms_brackets known;
-    if (!access->write || !concerns(walk, access, binding)) continue;
+    if (!concerns(walk, access, binding)) continue;
+    written->steady = written->steady && is_steady(access);
+    if (!access->write) continue;
     if (!ms_brackets_find(domain, access, &known)) continue;
     extend(access, &known, dims, dim_count, written);
     bool all = walk->space->source == -1 && !array->sparse;

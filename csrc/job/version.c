@@ -8,6 +8,11 @@
 void ms_version_rows(const ms_versions *versions, const ms_version_array *array, uint32_t block,
                      int64_t *lo, int64_t *hi) {
   int64_t bounds[2 * MS_MAX_DIMS + 2];
+  if (array->starts != NULL) {
+    *lo = array->starts[block % versions->ranges] - 1;
+    *hi = array->starts[block % versions->ranges + 1] - 1;
+    return;
+  }
   ms_layout_bounds(versions->layout, block, bounds);
   int64_t one = array->scale * bounds[versions->at] + array->offset;
   int64_t other = array->scale * bounds[versions->at + 1] + array->offset;
@@ -71,7 +76,7 @@ void ms_versions_begin(ms_versions *versions, uint32_t block) {
     if (versions->filled == 0) fill(array);
     array->last = memory_of(array, round);
     array->next = array->ring[round % array->depth];
-    if (array->whole == 0) copy_rows(versions, array, block, array->last, array->next);
+    if (array->steady == 0) copy_rows(versions, array, block, array->last, array->next);
     if (versions->wanted != NULL) array->last = array->image;
   }
   versions->filled = 1;

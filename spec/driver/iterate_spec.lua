@@ -109,6 +109,77 @@ describe("meissa.iterate", function()
     end)
   end)
 
+  it("runs bodies for whole ranges", function()
+    local X, y = meissa.randn({30, 23}, {seed = 7}), meissa.randn({30}, {seed = 8})
+    local function descend(w, old, lo, hi)
+      local r = {}
+      for e = 1, 30 do r[e] = X[e]:dot(old) - y[e] end
+      for f = lo, hi do
+        local g = 0
+        for e = 1, 30 do g = g + r[e] * X[e][f] end
+        w[f] = old[f] - 0.01 * g
+      end
+    end
+    local right = meissa.zeros(23)
+    for _ = 1, 8 do descend(right, right:clone(), 3, 20) end
+    everywhere(function(where)
+      local w = meissa.zeros(23)
+      for _, lo, hi in meissa.iterate(w, 8, {3, 20}, {by = "range", ranges = 5}) do
+        local r = {}
+        for e = 1, 30 do r[e] = X[e]:dot(w) - y[e] end
+        for f = lo, hi do
+          local g = 0
+          for e = 1, 30 do g = g + r[e] * X[e][f] end
+          w[f] = w[f] - 0.01 * g
+        end
+      end
+      assert.equal(rounds.bits(right), rounds.bits(w), where)
+    end)
+    local w = meissa.zeros(23)
+    local function refused(fn)
+      expect.has(expect.refusal(meissa.iterate, w, 3, {by = "range", ranges = 5}, fn), "DEP123")
+    end
+    refused(function(_, lo, hi) w[lo - 1] = hi end)
+    refused(function(t, lo, hi) for f = lo, hi + 1 do w[f] = t end end)
+    refused(function(t, lo, hi) for f = hi, lo, -1 do w[24 - f] = t end end)
+    local seen = {}
+    meissa.iterate(w, 1, {by = "range", ranges = 5}, function(_, lo, hi)
+      for f = lo, hi do w[f] = hi - lo + 1 end
+    end)
+    for f = 1, 23 do seen[w[f]] = true end
+    assert.same({[4] = true, [5] = true}, seen)
+  end)
+
+  it("runs where it is in the body of another loop", function()
+    local function solve(value)
+      local x = meissa.zeros(10)
+      x[10] = value
+      for _, j in meissa.iterate(x, 50, {2, 9}) do x[j] = 0.5 * (x[j - 1] + x[j + 1]) end
+      return x[5]
+    end
+    local right = {}
+    for i = 1, 4 do right[i] = solve(i) end
+    everywhere(function(where)
+      local A, B, C = meissa.zeros(4), meissa.zeros(4), meissa.zeros(4)
+      for i in meissa.parallel(4) do A[i] = solve(i) end
+      for i in meissa.parallel(4) do
+        local x = meissa.zeros(10)
+        x[10] = i
+        for _, j in meissa.iterate(x, 50, {2, 9}) do x[j] = 0.5 * (x[j - 1] + x[j + 1]) end
+        B[i] = x[5]
+      end
+      for i in meissa.parallel(4) do
+        local x = meissa.zeros(10)
+        x[10] = i
+        meissa.iterate(x, 50, {2, 9}, function(_, j) x[j] = 0.5 * (x[j - 1] + x[j + 1]) end)
+        C[i] = x[5]
+      end
+      assert.same(right, A:totable(), where)
+      assert.same(right, B:totable(), where)
+      assert.same(right, C:totable(), where)
+    end)
+  end)
+
   it("carries arrays that belong to the elements from round to round", function()
     meissa.init {workers = 2}
     local x, v = meissa.zeros(20), meissa.zeros(20)

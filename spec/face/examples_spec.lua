@@ -88,6 +88,80 @@ describe("pagerank.lua", function()
   end)
 end)
 
+describe("pagerank.lua in rounds", function()
+  it("gives the ranks of the loops over edges", function()
+    local _, loops, right = run("pagerank.lua", "--nodes 2000 --epochs 30")
+    local _, summary, saved = run("pagerank.lua", "--nodes 2000 --epochs 30 --method rounds")
+    assert.equal("rounds", summary.strategy)
+    assert.equal(loops.passes, summary.passes)
+    assert.is_true(largest_difference(saved.rank, right.rank:totable()) <= 1e-12)
+  end)
+end)
+
+describe("jacobi.lua", function()
+  it("gives the bits of plain loops, in rounds and with a barrier", function()
+    local n, sweeps, u = 24, 100, {}
+    for i = 1, n do
+      u[i] = {}
+      for j = 1, n do u[i][j] = j == 1 and 1 or 0 end
+    end
+    for _ = 1, sweeps do
+      local old = u
+      u = {}
+      for i = 1, n do u[i] = {unpack(old[i])} end
+      for i = 2, n - 1 do
+        for j = 2, n - 1 do
+          u[i][j] = 0.25 * (old[i-1][j] + old[i+1][j] + old[i][j-1] + old[i][j+1])
+        end
+      end
+    end
+    for _, method in ipairs {"rounds", "barrier"} do
+      local rows, summary, saved = run("jacobi.lua", ("--size %d --epochs %d --method %s"):format(
+        n, sweeps, method))
+      assert.equal(sweeps, summary.sweeps)
+      assert.equal(2, #rows)
+      for i = 1, n do
+        for j = 1, n do assert.equal(u[i][j], saved[i][j]) end
+      end
+    end
+  end)
+end)
+
+describe("linreg.lua", function()
+  local F, E, RATE = 12, 60, 0.1
+
+  -- The same method over plain tables.
+  local function descend(rounds, size, rate)
+    local X, known = meissa.randn({E, F}, {seed = 1}), meissa.randn({F}, {seed = 2})
+    local w, y = {}, {}
+    for e = 1, E do y[e] = X[e]:dot(known) end
+    for f = 1, F do w[f] = 0 end
+    for t = 1, rounds do
+      local old, residual = meissa.from(w), {}
+      local function at(b) return ((t - 1) * size % E + b - 1) % E + 1 end
+      for b = 1, size do residual[b] = X[at(b)]:dot(old) - y[at(b)] end
+      for f = 1, F do
+        local gradient = 0
+        for b = 1, size do gradient = gradient + residual[b] * X[at(b)][f] end
+        w[f] = old[f] - rate / size * gradient
+      end
+    end
+    return w
+  end
+
+  for method, size in pairs {full = E, batch = 20, sample = 1} do
+    it("gives the weights of plain loops, " .. method, function()
+      local w = descend(30, size, method == "sample" and RATE / F or RATE)
+      for _, workers in ipairs {1, 3} do
+        local _, summary, saved = run("linreg.lua", ("--features %d --examples %d --batch 20 " ..
+          "--epochs 30 --ranges 5 --method %s"):format(F, E, method), workers)
+        assert.equal(30, summary.rounds)
+        for f = 1, F do assert.equal(w[f], saved[f]) end
+      end
+    end)
+  end
+end)
+
 -- Sweeps over plain tables: from U into a copy, or in place.
 local function relax(n, sweeps, in_place)
   local h, U, F = 1 / (n - 1), {}, {}

@@ -26,6 +26,22 @@ local base = require("meissa.base.system").directory()
 -- more after a file changed.
 local texts = {}
 
+-- Texts that kernels were made of, by chunk source, the newest last: loops in a body that runs as
+-- Lua are found there. So many are kept of one source.
+local carried = {}
+local MOST_CARRIED = 8
+
+--- Says that functions of a chunk source may come from this text, which no file has.
+function M.carry(source, text)
+  local list = carried[source] or {}
+  carried[source] = list
+  for _, each in ipairs(list) do
+    if each == text then return end
+  end
+  list[#list + 1] = text
+  if #list > MOST_CARRIED then table.remove(list, 1) end
+end
+
 -- Bytes of a text, and of a letter; see remember.lua.
 local BYTES, LETTER = 2000, 5
 
@@ -118,19 +134,28 @@ function M.text(func, source)
       return entry.text, place
     end
   end
-  local found, name = candidates(source)
-  for _, text in ipairs(found) do
+  local function try(text)
     local chunk = loadstring(text, source)
     local entry = {source = source, text = text,
                    records = chunk and dumps.records(string.dump(chunk))}
     local place = prove(entry, records)
-    if place then
-      known[#known + 1] = entry
-      texts[source] = known
-      remember.keep(entry, BYTES + LETTER * #text, forget)
-      return text, place
+    if not place then return nil end
+    known[#known + 1] = entry
+    texts[source] = known
+    remember.keep(entry, BYTES + LETTER * #text, forget)
+    return text, place
+  end
+  local function try_all(list)
+    for _, text in ipairs(list) do
+      local proved, place = try(text)
+      if proved then return proved, place end
     end
   end
+  local text, place = try_all(carried[source] or {})
+  if text then return text, place end
+  local found, name = candidates(source)
+  text, place = try_all(found)
+  if text then return text, place end
   errors.raise("SRC", "the text of %s is no longer that of the running function: it was edited " ..
                "since it was loaded. Load it again.", name)
 end

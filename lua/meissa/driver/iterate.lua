@@ -12,7 +12,6 @@ local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
 local loop = require "meissa.driver.loop"
-local nesting = require "meissa.base.nesting"
 local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
 local records = require "meissa.driver.record"
@@ -46,6 +45,32 @@ local function find_versioned(record, roots, values)
                  "makes the round's version, and A[i] reads that of the round before")
   end
   return by_path, flags
+end
+
+-- The names by which a loop by range finds its bounds.
+local RANGE, FIRST, COUNT, PARTS, FLOOR = "meissa_range", "meissa_first", "meissa_count",
+  "meissa_parts", "meissa_floor"
+
+-- Of range r of so many parts: the first element, then the last one.
+local BOUNDS = string.format("%s + %s((%s - 1) * %s / %s), %s - 1 + %s(%s * %s / %s)", FIRST,
+  FLOOR, RANGE, COUNT, PARTS, FIRST, FLOOR, RANGE, COUNT, PARTS)
+
+-- Gives a loop by range what it finds its bounds with.
+local function bind_parts(record, roots, parts)
+  local own = {[FIRST] = parts.first, [COUNT] = parts.count, [PARTS] = parts.parts,
+               [FLOOR] = math.floor}
+  for c, each in ipairs(record.captures) do
+    if own[each.root] ~= nil then roots[c] = own[each.root] end
+  end
+end
+
+-- Where the ranges begin, and the last one ends, as rows of the arrays.
+local function starts_of(parts)
+  local starts = {}
+  for r = 0, parts.parts do
+    starts[r + 1] = parts.first + math.floor(r * parts.count / parts.parts)
+  end
+  return starts
 end
 
 -- A root variable from which a capture's path leads to a value.
@@ -98,12 +123,17 @@ local function find(request, record, func, level)
   local roots = frame.read(frame.slots(record.captures, func, level and level + 1), func,
                            level and level + 1)
   local by_path, flags = find_versioned(record, roots, request.values)
-  local split = records.split(record, flags)
+  local parts = request.parts
+  local split = records.split(record, flags,
+                              parts and records.by_range(record, RANGE, BOUNDS))
   local slots = frame.slots(split.captures, func, level and level + 1)
   roots = frame.read(slots, func, level and level + 1)
+  if parts then bind_parts(split, roots, parts) end
   local memory = versions.new(request.values, request.sync.versions)
+  local found = bind(split, roots, by_path, memory)
+  found.starts = parts and starts_of(parts)
   return {request = request, record = split, slots = slots, roots = roots, env = getfenv(func),
-          versions = bind(split, roots, by_path, memory)}
+          versions = found, names = record.variables}
 end
 
 -- Refuses what writes the last version: through a view of it, or where it was given to a function.
@@ -120,12 +150,28 @@ local function check_last(run)
   end
 end
 
+-- Has a report call the number of a range by the names that the body has for its ends.
+local function name_parts(plan, names)
+  local shown = string.format("%s..%s", names[2], names[3])
+  local function rename(list)
+    for k, name in ipairs(list) do
+      if name == RANGE then list[k] = shown end
+    end
+  end
+  rename(plan.indices)
+  rename(plan.dims)
+  for _, about in tables.each(plan.arrays) do
+    if about.follows == RANGE then about.follows = shown end
+  end
+end
+
 -- Plans the rounds `first` .. `last` of a loop.
 local function plan(self, first, last)
   local space = requests.space(self.request, first, last)
   space.versions = self.versions.numbers
   local run = planning.plan(self.record, space, self.roots, self.env)
   run.versions = self.versions
+  if self.request.parts then name_parts(run.plan, self.names) end
   check_ways(run, self.request.values)
   plans.check(run.plan, space)
   check_last(run)
@@ -156,6 +202,7 @@ end
 local function iterate_closure(request)
   local fn = request.fn
   local record = records.find(fn, debug.getinfo(fn, "S"), nil)
+  requests.check_variables(request, record.variables)
   local self = find(request, record, fn, nil)
   write_back(self, execute(self), fn, nil)
   if request.dry then return loop.last() end
@@ -167,9 +214,6 @@ function M.iterate(...)
   local called = system.clock()
   local request = requests.parse(...)
   request.called = called
-  if nesting.in_body then
-    errors.raise("BDY", "meissa.iterate cannot be used in the body of a loop")
-  end
   if request.fn then return iterate_closure(request) end
   local info = debug.getinfo(2, "Slf")
   if not info or info.what == "C" then

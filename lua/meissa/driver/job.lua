@@ -138,15 +138,16 @@ end
 -- block has put into buffers is wanted by itself (`told.singly`); the outcome, or nil and the
 -- failure.
 local function execute(run, told, bar)
+  local grid = run.part or run.grid -- of rounds a job runs some
   local request = {
     key = told.key, kernel = told.kernel, operands = told.operands, run = told.run,
     plan = run.grid.core, transaction = run.space.transaction,
-    workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.learned),
-    loads = worker_count.loads(run.grid, run.record.learned),
+    workers = worker_count.size(run.session, grid, run.plan.strategy, run.record.learned),
+    loads = worker_count.loads(grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     unlogged = not told.marks and small.is_unlogged(run),
     flat = told.flat, buffers = #told.buffers, apart = told.singly, first = run.first,
-    last = run.last, rounds = run.rounds,
+    last = run.last, rounds = run.rounds, starts = run.starts,
   }
   if not told.singly and #run.plan.buffers > 0 then add_stages(request, run, told) end
   local outer = executing -- a rule of merging may run loops of its own
@@ -208,7 +209,8 @@ function M.run(run)
   notice_large(run, told.large)
   engine.running(run.native)
   local results, outcome = run_loop(run, told)
-  run.record.learned = worker_count.learn(outcome, run.grid, run.plan.strategy, run.record.learned)
+  run.record.learned = worker_count.learn(outcome, run.part or run.grid, run.plan.strategy,
+                                          run.record.learned)
   engine.ran(run.native, worker_count.busy(outcome.workers))
   M.mark_written(run)
   run.interrupted = outcome.interrupted

@@ -58,8 +58,8 @@ local function parse(func, info, line)
   if record then return record end
   local name, last = info.source, info.lastlinedefined -- and nothing that leads to the function
   local first = info.what == "main" and 0 or info.linedefined
-  local function make()
-    return core.loop(text, name, first, last, ordinal, line)
+  local function make(other)
+    return core.loop(other or text, name, first, last, ordinal, line)
   end
   local loop, err = make()
   if not loop then errors.raise_core(err) end
@@ -131,13 +131,46 @@ local function make_settled(record, strings, own, all, key)
   return settled
 end
 
+-- A loop's variables, as they stand between `for` and `in` or after `function`.
+local VARIABLES = "^(%%a+[%%s(]+%s[%%s,]+)%s[%%s,]+%s"
+
+-- The flags of captures for another text of the same loop.
+local function moved_flags(record, loop, flags)
+  local by_path, moved = {}, {}
+  local function path_of(capture)
+    return capture.root .. "\0" .. table.concat(capture.fields, "\0")
+  end
+  for c, each in ipairs(record.captures) do by_path[path_of(each)] = flags[c] end
+  for c, each in ipairs(loop:captures()) do moved[c] = by_path[path_of(each)] end
+  return moved
+end
+
+--- The text of a loop over ranges of elements, `for t, lo, hi in ...`, as one over the numbers of
+-- the ranges: its body begins with finding lo and hi. No line changes its number.
+-- @tab record of the loop as it is written
+-- @string variable that counts ranges @string bounds the expressions for lo and hi
+function M.by_range(record, variable, bounds)
+  local info, text = record.info, record.source
+  local first, low, high = unpack(record.variables)
+  local head = string.sub(text, info.begin, info.body_begin - 1)
+  local pattern = string.format(VARIABLES, first, low, high)
+  local counted, found = string.gsub(head, pattern, "%1" .. variable)
+  if found == 0 then
+    errors.raise("SRC", "the variables of a loop by range are to be written one after the " ..
+                 "other: for t, lo, hi in meissa.iterate(...) do")
+  end
+  return string.sub(text, 1, info.begin - 1) .. counted ..
+    string.format(" local %s, %s = %s; ", low, high, bounds) .. string.sub(text, info.body_begin)
+end
+
 --- The record of the same loop in which what is written of some captures is a capture of its own
 -- (csrc/syntax/version.h), which has `next`.
 -- @tab record of the loop as it is written
 -- @tab flags by capture, whether it is split
-function M.split(record, flags)
-  local words = {}
-  for c = 1, #record.captures do words[c] = flags[c] and "1" or "0" end
+-- @string[opt] text another one of the same loop
+function M.split(record, flags, text)
+  local words = {text and "ranges " or ""}
+  for c = 1, #record.captures do words[c + 1] = flags[c] and "1" or "0" end
   local key = table.concat(words)
   record.splits = record.splits or {}
   local split = record.splits[key]
@@ -145,7 +178,9 @@ function M.split(record, flags)
     remember.touch(split)
     return split
   end
-  local loop, err = record.again():split(flags)
+  local loop, err = record.again(text)
+  if not loop then errors.raise_core(err) end
+  loop, err = loop:split(text and moved_flags(record, loop, flags) or flags)
   if not loop then errors.raise_core(err) end
   split = describe(loop)
   split.file, split.line, split.source = record.file, record.line, record.source

@@ -97,6 +97,29 @@ local function space_of(ranges, count, options, values)
   return spaces.parse(unpack(given, 1, #given))
 end
 
+-- Elements of a range of a loop by range, and the least and most ranges, if none are asked for.
+local EACH, LEAST, MOST = 4096, 8, 64
+
+-- The space of a loop by range: the numbers of the ranges into which the elements of `space`, the
+-- first dimension of the array or the range that was given, are cut; `parts`, of which elements.
+local function ranges_of(space, options, given)
+  local elements = space.ranges[1]
+  if #space.ranges > 1 and given or elements[3] ~= 1 then
+    errors.raise("OPT", "%s: by = \"range\" goes over the first dimension of the array, or over " ..
+                 "one range {first, last}", NAME)
+  end
+  local count = math.max(0, elements[2] - elements[1] + 1)
+  local parts = options.ranges or math.min(MOST, math.max(LEAST, math.ceil(count / EACH)))
+  parts = math.min(parts, count)
+  local own = {}
+  for name, value in tables.each(space) do own[name] = value end
+  own.ranges, own.count = {{1, parts, 1}}, parts
+  own.options = {}
+  for name, value in tables.each(space.options) do own.options[name] = value end
+  own.options.grid = {math.max(1, parts)}
+  return own, {first = elements[1], count = count, parts = parts}
+end
+
 -- Names of settings that are for other things than rounds.
 local OTHERS = {["notify-ack"] = true, barrier = true}
 
@@ -127,15 +150,6 @@ local function sync_of(options)
           images = lag > 0 or nil, global = setting.scope == 3}
 end
 
--- Takes what is not here apart from mistakes.
-local function check_absent(options)
-  for _, name in ipairs {"by"} do
-    if options[name] ~= nil then
-      errors.raise("OPT", "%s: option '%s' cannot be used yet", NAME, name)
-    end
-  end
-end
-
 --- Reads the arguments: `values`, the arrays; `list`, whether they came as one; `rounds`; `space`,
 -- that of one round; `fn`, the closure; `stop`, `test`, `dry`, `depth`.
 -- Errors: OPT, ARR.
@@ -148,7 +162,6 @@ function M.parse(...)
   if count > 1 and is_plain(arguments[count]) and arguments[count][1] == nil then
     options, count = errors.check_options(NAME, arguments[count], OPTIONS), count - 1
   end
-  check_absent(options)
   if count < 2 then
     errors.raise("OPT", "%s needs an array and a number of rounds: for t, j in %s(A, 100) do", NAME,
                  NAME)
@@ -157,6 +170,12 @@ function M.parse(...)
   request.rounds = whole(arguments[2], "the number of rounds", 0, true)
   request.given = count > 2
   request.space = space_of({unpack(arguments, 3, count)}, count - 2, options, request.values)
+  if options.by ~= nil and options.by ~= "range" then
+    errors.raise("OPT", "%s: option 'by' is \"range\", not %s", NAME, tostring(options.by))
+  end
+  if options.by then
+    request.space, request.parts = ranges_of(request.space, options, request.given)
+  end
   request.sync = sync_of(options)
   request.dry = options.dry
   if options.dry ~= nil and type(options.dry) ~= "boolean" then
@@ -169,7 +188,11 @@ end
 --- Raises OPT for a loop with another number of variables than rounds and ranges give.
 function M.check_variables(request, names)
   local wanted = #request.space.ranges + 1
-  if #names <= wanted then return end
+  if request.parts and #names ~= 3 then
+    errors.raise("OPT", "a loop by range has three variables, the round and the first and last " ..
+      "element of a range: for t, lo, hi in %s(A, T, {by = \"range\"}) do", NAME)
+  end
+  if request.parts or #names <= wanted then return end
   errors.raise("OPT", "the loop has %d variables (%s), and %s gives %d: the round, and an index " ..
     "for each %s", #names, table.concat(names, ", "), NAME, wanted,
     request.given and "range" or "dimension of the array")
@@ -182,6 +205,9 @@ function M.space(request, first, last)
   space.ranges = {{first, last, 1}, unpack(request.space.ranges)}
   space.count = request.space.count * (last - first + 1)
   space.rounds, space.ordered = true, true
+  if request.parts then
+    space.parts_of, space.parts_first = request.parts.count, request.parts.first
+  end
   return space
 end
 

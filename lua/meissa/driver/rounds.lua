@@ -8,6 +8,7 @@
 -- @module meissa.driver.rounds
 
 local errors = require "meissa.base.errors"
+local ffi = require "ffi"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
 local loop = require "meissa.driver.loop"
@@ -21,6 +22,11 @@ local system = require "meissa.base.system"
 local versioned = require "meissa.plan.versioned"
 
 local M = {}
+
+-- Whether rounds are run on workers: in the body of another loop they are run where it is.
+local function on_workers()
+  return not nesting.in_body and pool.workers() > 0
+end
 
 -- Blocks that are planned at once, and that are run in one job: what each leaves is kept until its
 -- end.
@@ -97,6 +103,13 @@ end
 
 -- ------------------------------------------------------------------------------------------ jobs
 
+-- Where ranges begin, as a job takes it.
+local function starts_of(list)
+  if not list then return nil end
+  local starts = ffi.new("int64_t[?]", #list, list)
+  return ffi.cast("int64_t *", starts), starts
+end
+
 --- How the blocks of a run wait for each other, as its job takes it; tells the plan of it.
 function M.describe(self, run)
   local asked = self.request.sync
@@ -107,7 +120,7 @@ function M.describe(self, run)
   local first, reads = versioned.packed(found)
   return {sync = asked.sync, staleness = asked.staleness, depth = asked.depth,
           workers = asked.workers, read_first = first, reads = reads,
-          images = asked.images and pool.workers() > 0 or nil}
+          images = asked.images and on_workers() or nil}
 end
 
 -- Plans as many rounds as can be planned at once, after `done`.
@@ -121,10 +134,11 @@ local function begin_chunk(self, plan, done)
     if size > 1 then run = plan(self, done + 1, done + size) end
   end
   run.rounds = M.describe(self, run)
+  run.starts, run.starts_memory = starts_of(self.versions.starts)
   plans.check_scalars(run.plan, run.values)
   run.draws, run.called = self.draws, request.called
-  ready.make(run, pool.workers() > 0 and pool.session or nil)
-  run.session = pool.workers() > 0 and pool.session() or nil
+  ready.make(run, on_workers() and pool.session or nil)
+  run.session = on_workers() and pool.session() or nil
   run.base, run.size = done, size
   return run
 end
@@ -150,14 +164,25 @@ local function add_measured(total, measured)
   end
 end
 
+-- What a job runs of its grid, the same table for as many blocks.
+local function part_of(run, blocks)
+  run.parts = run.parts or {}
+  if not run.parts[blocks] then
+    local share = blocks / run.grid.blocks
+    run.parts[blocks] = setmetatable({blocks = blocks, volume = run.grid.volume * share},
+                                     {__index = run.grid})
+  end
+  return run.parts[blocks]
+end
+
 -- Runs the rounds after `done` up to `last`, in one job.
 local function run_job(self, run, done, last)
   local ranges = run.grid.ranges[2]
   run.first, run.last = (done - run.base) * ranges, (last - run.base) * ranges
-  run.left, run.measured = nil, nil
+  run.part, run.left, run.measured = part_of(run, run.last - run.first), nil, nil
   run.called = system.clock()
   for c, value in pairs(self.scalars) do run.values[c] = value end
-  local attempt = pool.workers() > 0 and run_on_workers or run_here
+  local attempt = on_workers() and run_on_workers or run_here
   for _, each in ipairs(speculate.run(run, attempt, run_here)) do
     self.scalars[each.capture] = each.value
   end

@@ -23,6 +23,7 @@ local pack = require("meissa.kernel.pack")
 local results_of = require("meissa.kernel.result")
 local random = require("meissa.kernel.random")
 local row = require("meissa.kernel.row")
+local source = require("meissa.capture.source")
 local strict = require("meissa.base.strict")
 local tables = require("meissa.base.tables")
 local system = require("meissa.base.system")
@@ -66,6 +67,7 @@ local function block_of(kernel)
   if kernel.block then return kernel.block end
   local chunk, message = loadstring(kernel.info.text, kernel.info.chunkname)
   if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
+  source.carry(kernel.info.chunkname, kernel.info.text)
   kernel.block = chunk(setmetatable({}, { __index = function(_, name)
     return helpers[name] or row[name]
   end }))

@@ -32,9 +32,14 @@ local function fill_array(core, told, operands, keep)
   end
   keep[#keep + 1] = ring
   core.start = ffi.cast("const void *", operands[told.start].pointer)
-  core.ring, core.depth, core.whole = ring, #told.ring, told.whole and 1 or 0
+  core.ring, core.depth, core.steady = ring, #told.ring, told.steady and 1 or 0
   core.outer, core.rows, core.row = told.outer, told.rows, told.row
   core.scale, core.offset = told.scale, told.offset
+  if told.starts then
+    local starts = whole_numbers(#told.starts, told.starts)
+    core.starts = starts
+    keep[#keep + 1] = starts
+  end
 end
 
 --- The versions of a job; nil if it has none.

@@ -12,12 +12,16 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
--- What of an array a range makes: the dimension that follows the ranges, and how.
+-- What of an array a range makes: the dimension that follows the ranges, and how; and whether all
+-- that is ever written is written in each round, so that other elements are the same in all memory.
 local function follow_of(run, k)
   local about = run.plan.array_of[run.versions.next[k]]
+  if run.versions.starts then
+    return {array_dim = 1, scale = 1, offset = 0}, about ~= nil and about.writes.steady
+  end
   local cut = run.plan.cut_dims[#run.plan.cut_dims]
   for _, follow in ipairs(about and about.writes.follow or {}) do
-    if follow.loop_dim == cut then return follow, about.writes.whole end
+    if follow.loop_dim == cut then return follow, about.writes.steady end
   end
 end
 
@@ -50,9 +54,10 @@ end
 local function place_array(run, k, place)
   local memory, depth = run.versions.memory.arrays[k], run.versions.memory.depth
   local shape = array.describe(memory.start)
-  local follow, whole = follow_of(run, k)
-  if not follow then follow, whole = {array_dim = 1, scale = 0, offset = 0}, false end
-  local told = {ring = {}, whole = whole, scale = follow.scale, offset = follow.offset}
+  local follow, steady = follow_of(run, k)
+  if not follow then follow, steady = {array_dim = 1, scale = 0, offset = 0}, false end
+  local told = {ring = {}, steady = steady, scale = follow.scale, offset = follow.offset,
+                starts = run.versions.starts}
   told.outer = product(shape.dims, 1, follow.array_dim - 1)
   told.rows = shape.dims[follow.array_dim]
   told.row = product(shape.dims, follow.array_dim + 1, #shape.dims) * element_size[shape.type]
