@@ -280,6 +280,43 @@ describe("replicas", function()
     end
   end)
 
+  it("go together with buffers that are merged once", function()
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers, quiet = true}
+      local w, sums, before = meissa.zeros(1), meissa.ones(3), meissa.zeros(12)
+      local total = meissa.buffer(sums)
+      local r = meissa.replicate(w, {replicas = 3, every = 2, merge = {add = 1}})
+      local function run(bad)
+        for i in parallel(12) do
+          r[1] = r[1] + 1
+          before[i] = sums[1]
+          total[i % 3 + 1] = total[i % 3 + 1] + i
+          if i == bad then error("bad") end
+        end
+      end
+      run()
+      assert.equal(12, w[1])
+      assert.same({1 + 30, 1 + 22, 1 + 26}, sums:totable())
+      assert.equal(12, before:sum())
+      refused("BDY", "bad", function() run(12) end)
+      assert.same({1 + 30, 1 + 22, 1 + 26}, sums:totable())
+      refused("OPT", "max_delay", function()
+        local often = meissa.buffer(sums, {max_delay = 2})
+        for i in parallel(12) do
+          r[1] = r[1] + 1
+          often[1] = often[1] + i
+        end
+      end)
+      refused("OPT", "not both", function()
+        local own = meissa.buffer(w)
+        for i in parallel(12) do
+          r[1] = r[1] + 1
+          own[1] = own[1] + i
+        end
+      end)
+    end
+  end)
+
   it("run over the entries of sparse arrays", function()
     local i, j, v = {}, {}, {}
     math.randomseed(SEED)

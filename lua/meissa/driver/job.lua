@@ -225,9 +225,10 @@ function M.run(run)
 end
 
 --- Runs a round of a loop over replicas, whose grid the run has.
--- @return {results = what its blocks left, in plan order; held = by number of a replicated array
--- and by block, what the replica holds; buffers = the ids of the arrays that stand for copies, by
--- that number; bytes and known as kernel.combine takes them; outcome =}
+-- @return {results = what its blocks left, in plan order; held = by number and by block, what the
+-- replica holds, or what was put into a buffer; buffers = the ids of the arrays that stand for
+-- copies and for pending elements, by that number; bytes and known as kernel.combine takes them;
+-- outcome =}
 -- Errors: as M.run.
 function M.run_round(run)
   run.by_value = worker_count.by_value(run.session)
@@ -259,6 +260,11 @@ function M.run_round_here(run)
     if not bytes then error(errors.new(failure), 0) end
     results[#results + 1] = bytes
     for n, each in pairs(own:take_replicas()) do held[n][number] = each end
+    local parts = {}
+    own:take(parts)
+    for n, id in ipairs(where.buffers) do
+      if parts[id] then held[n][number] = parts[id][1] end
+    end
   end
   M.mark_written(run)
   engine.ran(run.native, system.clock() - began)

@@ -21,6 +21,7 @@ local pool = require "meissa.driver.pool"
 local ready = require "meissa.driver.ready"
 local replicas = require "meissa.sync.replica"
 local shares_of = require "meissa.plan.share"
+local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 
 local M = {}
@@ -85,6 +86,16 @@ local function take_held(group, held, numbers)
   end
 end
 
+-- Adds what the blocks of a round have put into buffers to `parts`, by the id of the pending array.
+local function take_pending(run, held, numbers, parts)
+  for _, c in ipairs(run.plan.buffers) do
+    local id = array.describe(run.values[c]).id
+    local blocks, list = held[numbers[id]] or {}, parts[id] or {}
+    parts[id] = list
+    for block = 0, run.grid.blocks - 1 do list[#list + 1] = blocks[block] end
+  end
+end
+
 -- ------------------------------------------------------------------------------ transactions
 
 -- What a loop may change, as it is: a list of functions that put it back.
@@ -97,10 +108,14 @@ local function snapshot(run, groups)
       local size = about.count * ffi.sizeof(about.type == "float" and "float" or "double")
       local kept = ffi.string(memory.data, size)
       list[#list + 1] = function() ffi.copy(memory.data, kept, size) end
-    elseif value and not binding.scratch and run.plan.array_of[c].written then
+    elseif value and not (binding.scratch or binding.buffers) and run.plan.array_of[c].written then
       local kept = value:clone()
       list[#list + 1] = function() value:copy(kept) end
     end
+  end
+  for _, target in ipairs(stages.targets(run)) do
+    local kept = target:clone()
+    list[#list + 1] = function() target:copy(kept) end
   end
   for _, group in ipairs(groups) do
     for _, member in ipairs(group.keeps and group.members or {}) do
@@ -206,6 +221,7 @@ function Loop:round(t, local_t)
   local numbers = {}
   for n, id in ipairs(round.buffers) do numbers[id] = n end
   for _, group in ipairs(self.groups) do take_held(group, round.held, numbers) end
+  take_pending(run, round.held, numbers, self.parts)
   take_scalars(self, round)
   take_measures(self, round.outcome)
   for _, state in ipairs(self.states) do
@@ -245,6 +261,7 @@ end
 
 -- The final merges.
 function Loop:finish()
+  stages.merge(self.run, self.parts)
   for _, state in ipairs(self.states) do
     local group = state.group
     if group.final == "mean" then
@@ -266,6 +283,7 @@ local function new_loop(run, groups, lead)
   local self = setmetatable({run = run, groups = groups, lead = lead, assigned = {},
                              lead_group = lead or groups[1], states = {}, moved = 0, deaths = 0,
                              redone = 0, repeated = 0, bytes = 0, exchanged = 0, waited = 0,
+                             parts = {},
                              workers = {}, t = 0}, Loop)
   self.done = ffi.new("int64_t[?]", self.lead_group.replicas)
   return self

@@ -227,7 +227,6 @@ local function collect(run, apart, served)
         local copies = replicas.of(value)
         where.arrays[a] = false
         where.replica[a] = replicas.told(copies, place(read_operand(copies.rows, run)))
-        where.replica[a].number = number_of(where.buffers, array.describe(value).id)
       elseif binding.scratch then
         where.arrays[a], where.scratch[a] = false, scratches.describe(value)
       elseif binding.buffers then
@@ -257,6 +256,9 @@ local function collect(run, apart, served)
         where.views[a] = placed(view)
       end
     end
+  end
+  for _, about in tables.each(where.replica) do
+    about.number = number_of(where.buffers, about.id) -- behind those of buffers
   end
   local space = run.space
   if run.grid.partition then

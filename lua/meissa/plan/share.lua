@@ -83,6 +83,22 @@ function M.has(bindings)
   return false
 end
 
+-- Raises OPT for buffers that cannot stand beside the replicas of a loop.
+local function check_buffers(bindings)
+  local replicated = {}
+  for _, binding in ipairs(bindings) do
+    if binding.replica then replicated[binding.buffers] = true end
+  end
+  for _, binding in ipairs(bindings) do
+    if binding.buffers and not binding.replica and binding.delay then
+      errors.raise("OPT", "a buffer beside replicas is merged once, at the loop's end: leave " ..
+                   "out its 'max_delay'")
+    elseif binding.buffers and not binding.replica and replicated[binding.buffers] then
+      errors.raise("OPT", "an array has replicas or a buffer in a loop, not both")
+    end
+  end
+end
+
 --- Makes a space one of entries, which are what its iterations are: they come in any order.
 -- Errors: OPT.
 function M.open(space, bindings)
@@ -92,12 +108,7 @@ function M.open(space, bindings)
                  "rounds of their own")
   end
   check_space(space)
-  for _, binding in ipairs(bindings) do
-    if binding.buffers and not binding.replica then
-      errors.raise("OPT", "a loop over replicas takes no buffer beside them: a replica has its " ..
-                   "own copy to add to")
-    end
-  end
+  check_buffers(bindings)
   space.row_major = space.ordered and space.sparse or false
   space.ordered = false
   if space.sparse then return end
