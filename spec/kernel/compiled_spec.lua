@@ -20,6 +20,7 @@ local RUNS = {
                    code = "train_mf.lua"},
   ["wordcount.lua"] = {},
   ["train_lda.lua"] = {"--epochs 2"},
+  ["train_mlp.lua"] = {"--points 640 --epochs 2"},
   ["train_slr.lua"] = {"--points 4000 --epochs 2"},
   ["train_svm.lua"] = {"--points 4000 --epochs 2"},
   ["train_mf.lua"] = {"--ratings 50000 --epochs 3 --rank 16",
