@@ -61,10 +61,12 @@ static int64_t sweep_ranges(double entries, double phases) {
                clamp(MOST_BLOCKS / phases, 1, LEAST_OF_ONE));
 }
 
-/* Where merging what each of the usual ranges leaves would take longer than the loop. */
-static int64_t fewer_ranges(const ms_cutting *cutting, int64_t usual) {
-  if (!(cutting->merged > 0) || cutting->merged > MUCH_MERGED * cutting->entries) return usual;
-  return clamp(MERGED_EACH * cutting->entries / cutting->merged, LEAST_MERGED, usual);
+/* Ranges of so many iterations: the usual ones, or fewer where merging what each of these leaves
+ * would take longer than the iterations. */
+static int64_t fewer_ranges(const ms_cutting *cutting, double iterations, int64_t usual) {
+  if (cutting->axes > 1 || !(cutting->merged > 0)) return usual;
+  if (cutting->merged > MUCH_MERGED * iterations) return usual;
+  return clamp(MERGED_EACH * iterations / cutting->merged, LEAST_MERGED, usual);
 }
 
 static int64_t buffered_ranges(const ms_cutting *cutting) {
@@ -75,9 +77,11 @@ static int64_t buffered_ranges(const ms_cutting *cutting) {
     usual = root_above(cutting->entries / BLOCK_ENTRIES, cutting->axes, MOST_BUFFERED);
     if (usual < LEAST) usual = LEAST;
   }
-  if (isinf(cutting->delay)) return cutting->axes == 1 ? fewer_ranges(cutting, usual) : usual;
+  usual = fewer_ranges(cutting, cutting->entries, usual);
+  if (isinf(cutting->delay)) return usual;
+  int64_t each = fewer_ranges(cutting, cutting->delay, STAGE_BLOCKS);
   int64_t staged =
-      root_above(cutting->entries / cutting->delay * STAGE_BLOCKS, cutting->axes, most);
+      root_above(cutting->entries / cutting->delay * (double)each, cutting->axes, most);
   return staged > usual ? staged : usual;
 }
 

@@ -28,7 +28,8 @@ typedef struct ms_cutting {
  * would have less than 128 iterations. A single one gets fewer still, 4 at least, where so many
  * blocks would each leave a good part of all that is merged: 4 entries / merged; but not where
  * there is so much of it, 16 elements an iteration, that few blocks would leave as much in all.
- * Where stages are bounded, as many more as let each have some 16 blocks. */
+ * Where stages are bounded, as many more as let each have some 16 blocks, or fewer by the same
+ * rule. */
 int64_t ms_cutting_ranges(const ms_cutting *cutting);
 
 /* Ranges of a round of so many iterations: one for each 4,096, 8 to 64. How many rounds there are

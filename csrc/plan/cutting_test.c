@@ -50,7 +50,11 @@ static void check_merged(void) {
   CHECK(merging(45730, 45730, INFINITY) == 4 && merging(45730, 16 * 45730.0, INFINITY) == 4);
   CHECK(merging(45730, 16 * 45730.0 + 1, INFINITY) == 64); /* each leaves little of it */
   CHECK(merging(1000, 500, INFINITY) == 8 && merging(1000, 100, INFINITY) == 16);
-  CHECK(merging(45730, 45730, 1e4) == 74); /* stages are what was asked for */
+  CHECK(merging(45730, 45730, 1e4) == 19); /* 4 a stage */
+  CHECK(merging(10000, 1000, 1000) == 40); /* 4 */
+  CHECK(merging(10000, 1000, 2000) == 40); /* 8 */
+  CHECK(merging(10000, 1e5, 1000) == 160); /* 16: each leaves little of it */
+  CHECK(merging(10000, 50, 1000) == 160);  /* 16: there is little of it */
 }
 
 static void check_buffers(void) {
