@@ -6,6 +6,7 @@
 #include "depend/capture_path.h"
 #include "depend/effect.h"
 #include "depend/inspector_state.h"
+#include "depend/subscript.h"
 
 static int32_t candidate_of(const ms_inspector *inspector, uint32_t binding) {
   const ms_binding *bindings = inspector->walk->bindings;
@@ -76,8 +77,11 @@ bool ms_inspector_path(const ms_inspector *inspector, const ms_node *node, ms_ar
   if (node->kind != MS_INDEX || !ms_inspector_path(inspector, node->kid[0], path)) return false;
   const ms_node *key = node->kid[1];
   path->subscripts += key->kind == MS_TABLE ? key->kids : 1;
+  path->range = path->range || ms_walk_is_table_key(inspector->walk, key);
   for (uint32_t k = 0; key->kind == MS_TABLE && k < key->kids; k++) {
-    path->range = path->range || key->kid[k]->kid[1]->kind == MS_TABLE;
+    const ms_node *each = key->kid[k]->kid[1];
+    path->range =
+        path->range || each->kind == MS_TABLE || ms_walk_is_table_key(inspector->walk, each);
   }
   return true;
 }

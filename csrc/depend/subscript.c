@@ -94,11 +94,28 @@ static bool may_be_table(const ms_pieces *keys) {
   return false;
 }
 
-/* A[key]; both may have pieces. */
+bool ms_walk_is_table_key(const ms_walk *walk, const ms_node *node) {
+  const ms_table_key *at = walk->table_keys;
+  while (at != NULL && at->node != node) at = at->previous;
+  return at != NULL;
+}
+
+static void note_table_key(ms_walk *walk, const ms_node *node) {
+  if (ms_walk_is_table_key(walk, node)) return;
+  ms_table_key *noted = ms_arena_take(walk->arena, 1, sizeof *noted);
+  walk->failed = walk->failed || noted == NULL;
+  if (noted == NULL) return;
+  *noted = (ms_table_key){node, walk->table_keys};
+  walk->table_keys = noted;
+}
+
+/* A[key], of the value that `node` has; both may have pieces. */
 static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
-                           const ms_abstract_value *key, ms_abstract_value *value) {
+                           const ms_abstract_value *key, const ms_node *node,
+                           ms_abstract_value *value) {
   const ms_pieces views = ms_pieces_of(object), keys = ms_pieces_of(key);
   const bool may_range = may_be_table(&keys);
+  if (may_range) note_table_key(walk, node);
   if (may_range && ms_view_left(walk, views.piece[0].value.view) > 1) {
     *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
     value->formed = true;
@@ -258,7 +275,7 @@ static bool index_by_key(ms_walk *walk, ms_node *key, ms_abstract_value *value) 
   if (key->kind != MS_TABLE) {
     ms_abstract_value at;
     ms_walk_value(walk, key, &at);
-    index_by_value(walk, &so_far, &at, value);
+    index_by_value(walk, &so_far, &at, key, value);
     return value->kind == MS_ABSTRACT_VALUE_VIEW || value->pieces != NULL;
   }
   const ms_pieces views = ms_pieces_of(&so_far);
@@ -297,6 +314,7 @@ static void index_by_list(ms_walk *walk, const ms_abstract_view *object, ms_node
     }
   }
   if (known) return;
+  note_table_key(walk, list);
   *value = ms_abstract_value_other(groups, false);
   value->formed = true;
 }
@@ -330,7 +348,7 @@ void ms_walk_index(ms_walk *walk, const ms_abstract_value *object, ms_node *key,
   }
   if (indexed || key->kind != MS_STRING) ms_walk_value(walk, key, &at);
   if (indexed && key->kind != MS_TABLE) {
-    index_by_value(walk, object, &at, value);
+    index_by_value(walk, object, &at, key, value);
   } else {
     ms_walk_part(walk, object, whole, value);
   }

@@ -12,6 +12,9 @@ ms_abstract_view *ms_walk_new_view(ms_walk *walk, uint32_t binding);
 /* A whole array as a value. */
 void ms_walk_view(ms_walk *walk, uint32_t binding, ms_abstract_value *value);
 
+/* Whether a key of an array was seen that may be a table. */
+bool ms_walk_is_table_key(const ms_walk *walk, const ms_node *node);
+
 /* Whether indexing a value with a number is indexing an array, whatever it is. */
 bool ms_walk_is_indexed(const ms_walk *walk, const ms_abstract_value *object);
 

@@ -375,6 +375,7 @@ static void begin_pass(ms_walk *walk) {
   walk->jumps_lost = false;
   walk->dead_before = walk->dead;
   walk->dead = NULL;
+  walk->table_keys = NULL;
   walk->guard = walk->block.guard = &ms_guard_always;
 }
 

@@ -42,6 +42,12 @@ typedef struct ms_dead {
   const struct ms_dead *previous;
 } ms_dead;
 
+/* A key of an array that may be a table, which is a range. */
+typedef struct ms_table_key {
+  const ms_node *node;
+  const struct ms_table_key *previous;
+} ms_table_key;
+
 typedef struct ms_guarded_jump {
   const ms_node *label;
   const ms_guard *guard; /* where it jumps; NULL: not known */
@@ -91,10 +97,11 @@ typedef struct ms_walk {
   ms_entrance block;                  /* of the innermost */
   ms_guarded_jump jump[MS_MAX_JUMPS]; /* gotos whose labels are still to come */
   uint32_t jump_count;
-  uint32_t exits, breaks;     /* jumps that have not met their label; breaks in the loop */
-  bool jumps_lost;            /* there were more */
-  const ms_dead *dead;        /* the last place in the loop's text that is never reached */
-  const ms_dead *dead_before; /* that of the pass before, which knows all of them */
+  uint32_t exits, breaks;         /* jumps that have not met their label; breaks in the loop */
+  bool jumps_lost;                /* there were more */
+  const ms_dead *dead;            /* the last place in the loop's text that is never reached */
+  const ms_dead *dead_before;     /* that of the pass before, which knows all of them */
+  const ms_table_key *table_keys; /* the last one met */
   ms_inner scope[MS_MAX_INNER];
   uint32_t scope_count;
   uint32_t possible;  /* > 0: what is met may not happen */

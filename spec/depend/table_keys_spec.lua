@@ -16,6 +16,8 @@ local RANGES = {
   {"of elements, of the body, filled", "local q = {2, 5} w[{q}]:fill(w[i] + i)"},
   {"that is all subscripts", "local p = {i, 1} V[i + 1][1] = V[p] + 1"},
   {"of elements that are copied", "V[{i + 1, r}] = V[i]"},
+  {"that inspection does not follow", "w[i + 1] = w[range]:sum()"},
+  {"that inspection does not follow, of rows", "V[i + 1][1] = V[{1, range[1]}]:sum()"},
   {"of elements, by a name", "local part = w[{r}] part:fill(i)"},
   {"of elements, by pieces", "w[{i > 2 and r or lists[i]}]:fill(i)"},
 }
