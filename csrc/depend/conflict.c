@@ -96,7 +96,8 @@ static int add_levels(ms_conflicts *conflicts, const ms_pair *pair) {
     ms_cell cell = {.sign = {1}};
     uint32_t rest = c;
     for (uint32_t k = 1; k < dim_count; k++) {
-      cell.sign[k] = (int8_t)(rest % 3) - 1;
+      cell.sign[k] = (int8_t)((int)(rest % 3) - 1);
+      cell.fixed[k] = cell.sign[k] == 0;
       rest /= 3;
     }
     ms_distances_add(*group, &cell, pair->a, pair->b, false);

@@ -14,25 +14,25 @@ local errors = require "meissa.base.errors"
 local plans = require "meissa.plan"
 local random = require "meissa.kernel.random"
 local slices = require "meissa.driver.slice"
+local spaces = require "meissa.plan.space"
 local spread = require "meissa.base.spread"
 
 local M = {}
 
--- Errors of a slice that prove nothing: the loop has them, too, or would not have come there.
+-- Errors of a slice that prove nothing: the loop has them, too, or would not have come there. So
+-- does what is no error object: marks have no ranges where the body has some by a name.
 local HARMLESS = {BDY = true, ARR = true, OPT = true, SRC = true, DEP = true}
 
 -- ------------------------------------------------------------------------------- the slices' loops
 
--- Runs a slice over the loop's space.
+-- Runs a slice over the loop's space. Its stores may meet: that is what it is for.
 local function run_slice(run, slice)
-  local space, engine = run.space, run.space.options.engine
-  local options = {ordered = true, assume = "independent",
-                   engine = engine == "lua" and "lua" or nil}
-  if space.array then return spread.each(space.array, options, slice) end
-  local arguments = {}
-  for d, range in ipairs(space.ranges) do arguments[d] = range end
-  arguments[#arguments + 1], arguments[#arguments + 2] = options, slice
-  spread.each(unpack(arguments))
+  local arguments = run.space.array and {run.space.array} or {unpack(run.space.ranges)}
+  arguments[#arguments + 1] = {ordered = true, assume = "independent",
+                               engine = run.space.engine == "lua" and "lua" or nil}
+  local space = spaces.parse(unpack(arguments))
+  space.unchecked = true
+  spread.each_space(space, slice)
 end
 
 -- Arrays of numbers of iterations.
@@ -85,8 +85,8 @@ function M.prove(run)
   plan.proved = nil
   local ok, first, other = random.uncounted(plans.silently, look, run)
   if not ok then
-    if not errors.is(first) or not HARMLESS[first.code] then error(first, 0) end
-    return nil, first
+    if errors.is(first) and not HARMLESS[first.code] then error(first, 0) end
+    return nil, errors.is(first) and first or errors.new {code = "BDY", message = first}
   elseif not first then
     return nil
   elseif first < math.huge then

@@ -164,7 +164,6 @@ function M.find(run)
   if count < 2 or count >= 2 ^ 31 then return nil end
   local state = state_of(run)
   local ok, levels, most = plans.silently(find_levels, run, count)
-  if not ok and not errors.is(levels) then error(levels, 0) end
   if not ok or not levels or most == count or most > MOST_LEVELS then return nil end
   local found = {entries = make_entries(run, levels, most, count), count = most}
   plan.levelled = {state = state, levels = found}

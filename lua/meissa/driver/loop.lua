@@ -226,7 +226,7 @@ end
 local function plan_closure(fn, space, to_run)
   local plan = to_run and planning.to_run or planning.frame
   local run = plan(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
-  if #run.plan.replicas == 0 and not run.levels then
+  if #run.plan.replicas == 0 and not run.levels and not space.unchecked then
     M.examine(run.record, run.plan, space, run.values, run.roots, fn)
   end
   return run
