@@ -49,6 +49,11 @@ local PROMISED = {
   "inspection sees all that iterations touch",
   "a user's word lifts what is possible, and nothing else",
   "fixes are code that is valid where the loop stands",
+  -- rounds
+  "a round reads what the round before has made, and elements that it does not write stay",
+  "a block waits for all who make what it may read",
+  "stale reads are within the window, and one's own range is always of the round before",
+  "what would be read after it was written, or written beside its range, is refused",
   -- what is written once
   "the table of methods says what they do",
   "the table of strategies says what they are like",

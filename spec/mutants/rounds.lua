@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of rounds: what a block reads, waits for and leaves; each condition under which that is
+-- exact, dropped.
+local plain = {spec = "spec/driver/iterate_spec.lua"}
+local random = {spec = "spec/driver/iterate_random_spec.lua"}
+local stale = {spec = "spec/driver/iterate_stale_spec.lua"}
+
+return {
+  {
+    rule = "a round reads what the round before has made, and elements that it does not write stay",
+    finders = {plain, random},
+    mutants = {
+      {"a round reads what it writes", "csrc/job/version.c",
+       "array->last = memory_of(array, round);",
+       "array->last = array->ring[round % array->depth];"},
+      {"what is not written is what was there", "csrc/job/version.c",
+       "if (array->steady == 0) copy_rows", "if (array->steady > 1) copy_rows"},
+      {"writes under conditions count as writes of each round", "csrc/depend/written.c",
+       "bool steady = access->write && !access->possible &&", "bool steady = access->write &&"},
+      {"by value the ring begins empty", "csrc/job/version.c",
+       "if (versions->filled == 0) fill(array);", "if (versions->filled > 1) fill(array);"},
+      {"methods that change an array read it", "csrc/syntax/version.c",
+       "return parent->kind == MS_METHOD && node->ordinal == 0 &&",
+       "return false && parent->kind == MS_METHOD && node->ordinal == 0 &&"},
+    },
+  },
+  {
+    rule = "a block waits for all who make what it may read",
+    finders = {stale, random},
+    mutants = {
+      {"the nearest range is not waited for", "lua/meissa/plan/versioned.lua",
+       "if first[r] <= high and last[r] >= low then", "if first[r] < high and last[r] > low then"},
+      {"by value a range goes to nobody", "csrc/worker/rounds.c",
+       "if (rounds->reads[k] == range) return true;",
+       "if (rounds->reads[k] == range) return false;"},
+      {"a block begins one round too early", "csrc/worker/rounds.c",
+       "int64_t wanted = ms_gate_count(&terms[number], round_of(worker, block));",
+       "int64_t wanted = ms_gate_count(&terms[number], round_of(worker, block) - 1);"},
+    },
+  },
+  {
+    rule = "stale reads are within the window, and one's own range is always of the round before",
+    finders = {stale},
+    mutants = {
+      {"the newest version is pinned, however new", "csrc/worker/rounds.c",
+       "newest < window.hi ? newest : window.hi;", "newest;"},
+      {"one's own range is as old as others", "csrc/worker/rounds.c",
+       "if (range == range_of(worker, block)) newest = round - 1;",
+       "if (range == range_of(worker, block)) newest = round - 2 < 0 ? 0 : round - 2;"},
+      {"an image keeps what it had", "csrc/job/version.c",
+       "if (versions->held[range] == version) return;",
+       "if (versions->held[range] > 0 || version == 0) return;"},
+    },
+  },
+  {
+    rule = "what would be read after it was written, or written beside its range, is refused",
+    finders = {plain},
+    mutants = {
+      {"later statements are not looked at", "csrc/depend/round.c",
+       "return read->begin >= statement->end && !are_apart(write, read);",
+       "return read->begin > statement->end + 1000 && !are_apart(write, read);"},
+      {"the end of a range is not looked at", "csrc/depend/round.c",
+       "for (uint32_t side = 0; side < 2; side++) {",
+       "for (uint32_t side = 0; side < 1; side++) {"},
+      {"views of the last version may be written", "lua/meissa/driver/iterate.lua",
+       "if not version.next and about.written then", "if false then"},
+    },
+  },
+}
