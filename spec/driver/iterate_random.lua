@@ -76,7 +76,7 @@ function M.program()
     for k, name in ipairs(names) do env[name] = meissa.rand({n}, {seed = seed + k}) end
     return env
   end
-  return {arrays = names, rounds = pick(6), indices = {"j"}, bounds = {"1, n"}, ranges = {"n"},
+  return {arrays = names, rounds = pick(2, 7), indices = {"j"}, bounds = {"1, n"}, ranges = {"n"},
           body = table.concat(lines, "\n"), world = world}
 end
 

@@ -87,6 +87,7 @@ local function space_of(space)
   local own = {}
   for name, value in tables.each(space) do own[name] = value end
   own.source, own.key, own.shape, own.positions = nil, nil, nil, nil
+  own.versions, own.parts_of = nil, nil
   own.numeric, own.reduce = "strict", "blocks"
   own.engine = space.engine == "lua" and "lua" or "auto"
   own.options = {engine = own.engine}
@@ -125,6 +126,15 @@ local function prepare(run, own)
     basics = run.basics, grid = run.grid, kernel = static,
     native = engine.choose(plan, static, space), session = run.session, by_value = run.by_value,
   }
+end
+
+--- The slice of a run that marks what its blocks read: {record =, marks =}, and its own run, in the
+-- blocks of that one's grid, on the Lua engine; nil where it cannot be.
+function M.slice(run)
+  local own = slice_of(run)
+  local slice = prepare(run, own)
+  if slice then slice.native = nil end
+  return own, slice
 end
 
 -- ------------------------------------------------------------------------------------- the lists

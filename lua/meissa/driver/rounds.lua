@@ -17,6 +17,7 @@ local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
 local ready = require "meissa.driver.ready"
+local round_reads = require "meissa.driver.round_reads"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
 local versioned = require "meissa.plan.versioned"
@@ -27,6 +28,9 @@ local M = {}
 local function on_workers()
   return not nesting.in_body and pool.workers() > 0
 end
+
+-- Rounds that are worth finding out what a round really reads, which takes about as long as one.
+local WORTH = 4
 
 -- Blocks that are planned at once, and that are run in one job: what each leaves is kept until its
 -- end.
@@ -115,6 +119,10 @@ function M.describe(self, run)
   local asked = self.request.sync
   ready.cut(run)
   local found = versioned.read_sets(run)
+  if found.most > 2 and self.request.rounds >= WORTH then
+    local sets, known = round_reads.find(run)
+    if sets then found = versioned.read_sets(run, sets, known) end
+  end
   run.plan.notes = versioned.words(found, asked, self.versions.memory:bytes())
   run.plan.readers, run.plan.diameter = found.most, versioned.diameter(found)
   local first, reads = versioned.packed(found)

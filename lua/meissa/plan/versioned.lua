@@ -92,20 +92,43 @@ local function add_ranges(set, first, last, low, high)
   return count
 end
 
+--- Where elements of a versioned array are: `inner`, the elements of a row; `rows` of the dimension
+-- that follows the ranges; `range_of`, by row from 0, the range that makes it, if one does.
+function M.shape(run, k)
+  local shape = array.describe(run.versions.memory.arrays[k].start)
+  local follow = follow_of(run, k)
+  local found = {range_of = {}, rows = shape.dims[1], inner = product(shape.dims, 2, #shape.dims)}
+  if not follow then return found end
+  found.rows = shape.dims[follow.array_dim]
+  found.inner = product(shape.dims, follow.array_dim + 1, #shape.dims)
+  for r = 1, run.grid.ranges[2] do
+    local lo, hi = grids.values(run.grid, 2, r)
+    local low, high = follow.scale * lo + follow.offset, follow.scale * hi + follow.offset
+    if run.versions.starts then
+      low, high = run.versions.starts[r], run.versions.starts[r + 1] - 1
+    end
+    for row = math.min(low, high), math.max(low, high) do found.range_of[row - 1] = r end
+  end
+  return found
+end
+
 --- Which ranges of the round before the blocks of each range may read, from what the analyser has
 -- found of each place that reads (csrc/depend/round.h).
 -- @tab run the run, cut
+-- @tab[opt] sets of each range, what it reads of arrays for which `known` is true by their number
 -- @treturn table {sets = {[range] = {[range] = true}}, most = the most ranges that one reads,
 -- line = of the place that reads most, full = whether each reads all}
-function M.read_sets(run)
+function M.read_sets(run, sets, known)
   local first, last = ordinals_of(run)
   local found = {sets = {}, most = 0, widest = 0, full = true}
   for r = 1, #first do
     local set, count = {}, 0
+    for other in pairs(sets and sets[r] or {}) do set[other] = true end
     for _, read in ipairs(run.plan.round_reads) do
       local low = math.max(first[r] + read.least, read.sum_least - last[r])
       local high = math.min(last[r] + read.most, read.sum_most - first[r])
-      local width = add_ranges(set, first, last, low, high)
+      local is_known = known and known[read.version]
+      local width = is_known and 0 or add_ranges(set, first, last, low, high)
       if width > found.widest then found.widest, found.line = width, read.line end
     end
     for _ in pairs(set) do count = count + 1 end
