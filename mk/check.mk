@@ -182,6 +182,8 @@ $(eval $(call random_spec,views,MEISSA_VIEWS,5000,spec/plan/views_spec.lua,\
 random loops over views of views))
 $(eval $(call random_spec,reductions,MEISSA_REDUCTIONS,10000,spec/driver/reductions_random_spec.lua,\
 random reductions against plain loops))
+$(eval $(call random_spec,streaks,MEISSA_STREAKS,100,spec/kernel/streaks_spec.lua,\
+minima and maxima in one statement from all starts in all blocks, percent of the cases))
 $(eval $(call random_spec,loops,MEISSA_LOOPS,20000,spec/depend/oracle_spec.lua,\
 random loops, analysed, against enumeration))
 $(eval $(call random_spec,guards,MEISSA_GUARDS,20000,spec/depend/guards_random_spec.lua,\

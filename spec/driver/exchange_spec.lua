@@ -88,23 +88,30 @@ describe("an exchange by value", function()
   local kill_self = 'require("ffi").cdef "int kill(int, int); int getpid(void);" '
     .. "local C = require('ffi').C "
 
-  -- The first worker does not wait for the second, which sleeps first; what it changes is more
-  -- than the window.
+  -- The first worker does not wait for the second, which sleeps first, once the first one is on its
+  -- way; what that changes is more than the window.
   it("makes who runs ahead wait", function()
     local session = assert(support.session {workers = 2, shm = false})
     local count, steps = 200000, 24
     local a, log = support.array({steps * count}, 4), support.array({steps})
     local expected, sum = ffi.new("double[?]", steps * count), 0
     for e = 0, steps * count - 1 do expected[e] = a.data[e] * 0.75 + 1 end
+    local under_way = os.tmpname()
+    os.remove(under_way)
     local outcome = assert(session:run {
       key = "ahead", strategy = "wavefront", ranges = {2, steps},
       kernel = support.prelude .. [[
         ffi.cdef "int usleep(unsigned);"
+        local under_way = "]] .. under_way .. [["
         local operands = ...
         local a, log = vector(operands[1], "double"), vector(operands[2], "double")
         local count = 200000
         return function(block, ra, rb)
-          if ra == 1 and rb == 0 then ffi.C.usleep(400000) end
+          if ra == 0 and rb == 1 then io.open(under_way, "w"):close() end
+          if ra == 1 and rb == 0 then
+            while not io.open(under_way) do ffi.C.usleep(1000) end
+            ffi.C.usleep(400000)
+          end
           if ra == 1 then return ("%.17g"):format(log[rb]) end
           for e = rb * count, rb * count + count - 1 do a[e] = a[e] * 0.75 + 1 end
           log[rb] = a[rb * count]
@@ -120,7 +127,7 @@ describe("an exchange by value", function()
       sum = sum + log.data[rb]
     end
     assert.is_true(sum > 0)
-    assert.is_true(outcome.workers[1].waited > 0.2)
+    assert.is_true(os.remove(under_way) and outcome.workers[1].waited > 0)
     assert.is_true(outcome.workers[1].moved > steps * count * 8)
     session:stop()
   end)
