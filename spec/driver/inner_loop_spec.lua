@@ -107,3 +107,30 @@ for _, workers in ipairs({0, 2}) do
     end)
   end)
 end
+
+describe("a variable that each iteration of an unordered loop assigns first", function()
+  after_each(function() meissa.init {} end)
+
+  local LOOPS = {
+    "for i in parallel(5, {ordered = false}) do last = i o.last = i A[i] = last + o.last end",
+    "for i in parallel(5, {ordered = false}) do last = i A[i] = last o.last = 2 end",
+    "for i, j, v in parallel(S) do last = v A[i] = last end",
+    "for i in parallel(0, {ordered = false}) do last = i A[i] = last end",
+    "parallel_each(5, {ordered = false}, function(i) last = i A[i] = last end)",
+  }
+
+  it("has its value of before the loop afterwards, with and without workers", function()
+    for workers = 0, 2, 2 do
+      meissa.init {workers = workers}
+      for _, text in ipairs(LOOPS) do
+        local S = meissa.sparse({5, 5}, {i = {1, 2}, j = {2, 3}, v = {1, 2}})
+        local env = {A = meissa.zeros(5), S = S,
+                     last = 7, o = {last = 8}, parallel = parallel, parallel_each = meissa.each}
+        local ok, err = pcall(setfenv(assert(loadstring(text)), env))
+        assert.is_true(ok or tostring(err):find("DEP1", 1, true) ~= nil, tostring(err))
+        assert.equal(7, env.last, text)
+        assert.equal(8, env.o.last, text)
+      end
+    end
+  end)
+end)

@@ -97,33 +97,40 @@ function M.notice_inexact(record, plan, bindings)
   end
 end
 
---- The reductions that a loop of this process forms block by block, as M.blocks takes them.
+--- The reductions that a loop of this process forms block by block, and the private variables,
+-- which have their values of before the loop afterwards (`private`), as M.blocks takes them.
 -- @tab captures the loop's @tab slots theirs
-function M.reductions(plan, captures, slots)
-  local list = {}
+function M.variables(plan, captures, slots)
+  local list, private = {}, {}
   for _, scalar in ipairs(plan.scalar_list) do
-    if scalar.role == "reduction" and kernel.depends_on_blocks(scalar) then
+    if scalar.role == "private" then
+      private[#private + 1] = {capture = captures[scalar.capture], slot = slots[scalar.capture]}
+    elseif scalar.role == "reduction" and kernel.depends_on_blocks(scalar) then
       list[#list + 1] = {capture = captures[scalar.capture], slot = slots[scalar.capture],
                          op = scalar.op, wins = scalar.wins}
     end
   end
+  list.private = private
   return list
 end
 
 --- The iterator of an unordered loop in plan order.
 -- @param next_block gives the plan's blocks in serial order
 -- @param cursor cursor(block) gives a function that returns the block's iterations one by one
--- @param reductions {{capture=, slot=, op=, wins=}, ...}
+-- @param reductions {{capture=, slot=, op=, wins=}, ..., private = {{capture=, slot=}, ...}}
 -- @param func the running function or closure; @param frame_form whether its variables are read in
 -- the frame of the generic `for` or among its upvalues (a closure)
 -- @param ended is called with func's level, seen from it, after the last block
 function M.blocks(next_block, cursor, reductions, func, frame_form, ended)
-  local totals, identities = {}, {}
+  local totals, identities, before = {}, {}, {}
   -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
   -- the loop's function level 4.
   local level = frame_form and 4 or nil
 
   local function begin(first)
+    for k, each in ipairs(first and reductions.private or {}) do
+      before[k] = frame.follow(each.capture, frame.read({each.slot}, func, level)[1])
+    end
     for k, reduction in ipairs(reductions) do
       local root = frame.read({reduction.slot}, func, level)[1]
       if first then
@@ -140,6 +147,12 @@ function M.blocks(next_block, cursor, reductions, func, frame_form, ended)
       totals[k] = kernel.combine_one(reduction, totals[k],
                                      frame.follow(reduction.capture, root))
       frame.write(reduction.capture, reduction.slot, func, level, totals[k])
+    end
+  end
+
+  local function restore()
+    for k, each in ipairs(reductions.private) do
+      frame.write(each.capture, each.slot, func, level, before[k])
     end
   end
 
@@ -160,6 +173,7 @@ function M.blocks(next_block, cursor, reductions, func, frame_form, ended)
       local block = next_block()
       if not block then
         step = nil
+        if not first then restore() end
         M.leave()
         ended(level)
         return nil

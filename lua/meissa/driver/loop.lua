@@ -134,7 +134,7 @@ local function run_here(run, slots, func, frame_form)
   ready.cut(run)
   plans.explain(plan, space)
   inprocess.notice_inexact(record, plan, run.bindings)
-  local reductions = inprocess.reductions(plan, record.captures, slots)
+  local reductions = inprocess.variables(plan, record.captures, slots)
   local step = inprocess.blocks(grids.serial_order(run.grid), job.cursor(run.grid, space),
     reductions, func, frame_form,
     function(level) returned.check(watch, run, slots, func, level) end)
