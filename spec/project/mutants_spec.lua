@@ -91,6 +91,13 @@ local PROMISED = {
   "a wait names whom to wake, and lists leave out nobody",
   "settings that contradict themselves are refused",
   "a history is accepted when all rules hold, and refused when one does not",
+  -- replicas
+  "averaging over a topology keeps the mean, as fast as its gap says",
+  "a filter sends what its rule says, and forgets nothing that it does not count",
+  "each replica does its share, pass by pass, in as many rounds as all",
+  "an exchange merges what all have posted, by sender, and bits depend on nothing else",
+  "a loop over replicas is one transaction, and writes nothing that replicas share",
+  "functions of replicas meet in one call, see nothing of each other, and are missed",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

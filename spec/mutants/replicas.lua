@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of replicas: who hears whom, what is sent, how it is merged, what each does in which
+-- round.
+local graphs = {spec = "csrc/sync/topology_test.c"}
+local filters = {spec = "csrc/sync/filter_test.c"}
+local shares = {spec = "csrc/plan/shares_test.c"}
+local loops = {spec = "spec/driver/replicate_spec.lua"}
+local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
+local functions = {spec = "spec/driver/replicas_spec.lua"}
+
+return {
+  {
+    rule = "averaging over a topology keeps the mean, as fast as its gap says",
+    finders = {graphs},
+    mutants = {
+      {"unequal degrees have in-degree weights", "csrc/sync/topology.c",
+       "made->period == 1 && is_symmetric(graph) ? 1 : 3", "made->period == 99 ? 1 : 3"},
+      {"the root expander steps too far", "csrc/sync/topology.c",
+       "floor(sqrt((double)n) + 0.5)", "floor(sqrt((double)n) + 1.5)"},
+      {"one peer goes on doubling", "csrc/sync/topology.c",
+       "UINT64_C(1) << t);", "UINT64_C(1) << (t + 1));"},
+      {"columns are not looked at", "csrc/sync/spectrum.c",
+       "faults |= MS_TOPOLOGY_COLUMNS;", "faults |= 0;"},
+      {"the gap is that of half the matrix", "csrc/sync/spectrum.c",
+       "multiply(n, w, product, square);\n  tridiagonal", "tridiagonal"},
+    },
+  },
+  {
+    rule = "a filter sends what its rule says, and forgets nothing that it does not count",
+    finders = {filters, merges},
+    mutants = {
+      {"the baseline stays", "csrc/sync/filter.c",
+       "  f->base[i] = value[i];\n}\n\n/* What is pending", "}\n\n/* What is pending"},
+      {"a quota sends the least first", "csrc/sync/filter.c",
+       "return one->key > other->key ? -1 : 1;", "return one->key < other->key ? -1 : 1;"},
+      {"what rounding takes from a message is gone", "csrc/sync/filter.c",
+       "(account){.high = f->pending[i].low}", "(account){0}"},
+      {"what is dropped is not counted", "csrc/sync/filter.c",
+       "forget(f, i, f->ledger != NULL ? &f->ledger[i].dropped : NULL);", "forget(f, i, NULL);"},
+      {"the floor is not looked at", "csrc/sync/filter.c",
+       "return scale < f->rule.floor ? f->rule.floor : scale;", "return scale;"},
+      {"a bound waits for the quota", "csrc/sync/filter.c",
+       "if (most < beyond) most = beyond;", "(void)beyond;"},
+    },
+  },
+  {
+    rule = "each replica does its share, pass by pass, in as many rounds as all",
+    finders = {shares, loops},
+    mutants = {
+      {"the last part takes what is left", "csrc/plan/shares.c",
+       "return count / rounds * round + count % rounds * round / rounds;",
+       "return round == rounds ? count : count / rounds * round;"},
+      {"what is done is done again", "csrc/plan/shares.c",
+       "      if (at < 0) continue;\n", ""},
+      {"all passes are shuffled alike", "csrc/plan/shares.c",
+       "SHARE_STREAM + (b->terms->pass + (uint64_t)pass)", "SHARE_STREAM + 0 * (uint64_t)pass"},
+      {"a fraction is one of the loop", "csrc/plan/shares.c",
+       "every *= (double)made->largest / (double)b->outer;", "every *= (double)made->largest;"},
+    },
+  },
+  {
+    rule = "an exchange merges what all have posted, by sender, and bits depend on nothing else",
+    finders = {loops, merges},
+    mutants = {
+      {"all replicas begin with the first one's copy", "csrc/job/block_local.c",
+       "space->rows + (size_t)block * (size_t)space->size", "space->rows"},
+      {"what others have merged is merged", "lua/meissa/sync/exchange.lua",
+       "merge(self, to, list, own, weights, before[to], out[to])",
+       "merge(self, to, list, own, weights, before[to], out[to]) after[to] = out[to]"},
+      {"the final merge is the first replica", "lua/meissa/sync/exchange.lua",
+       "  elseif self:is_alike() then\n    ffi.copy(out, values[1], 8 * count)",
+       "  elseif true then\n    ffi.copy(out, values[1], 8 * count)"},
+      {"push-sum forgets its weights", "lua/meissa/sync/exchange.lua",
+       "out[k][i] = sums[k][i] / share[k]", "out[k][i] = sums[k][i]"},
+      {"dual variables are not damped", "lua/meissa/driver/replicated.lua",
+       "\n  damp(damped)\n", "\n"},
+      {"sigma counts twice", "lua/meissa/sync/settings.lua",
+       "parsed.factor = gamma / parsed.sigma", "parsed.factor = gamma / parsed.sigma ^ 2"},
+    },
+  },
+  {
+    rule = "a loop over replicas is one transaction, and writes nothing that replicas share",
+    finders = {merges, loops},
+    mutants = {
+      {"earlier rounds stay", "lua/meissa/driver/replicated.lua",
+       "for _, put_back in ipairs(kept or {}) do put_back() end", ""},
+      {"private state stays", "lua/meissa/driver/replicated.lua",
+       "ipairs(group.keeps and group.members or {})", "ipairs({})"},
+      {"any dimension is shared out", "csrc/depend/placement.c",
+       "    if (!ms_strategy_may_cut(patterns, dim)) continue;\n    uint32_t aligned = count",
+       "    uint32_t aligned = count"},
+      {"the array itself may be written", "csrc/depend/buffered.c",
+       "    if (beside->replica) {\n", "    if (beside->replica) continue;\n    if (0) {\n"},
+    },
+  },
+  {
+    rule = "functions of replicas meet in one call, see nothing of each other, and are missed",
+    finders = {functions},
+    mutants = {
+      {"those that have finished count", "lua/meissa/driver/replicas.lua",
+       "or t[1], self.count - done", "or t[1], self.count"},
+      {"captured variables are shared", "lua/meissa/driver/replicas.lua",
+       "own, given, replica.originals = isolate.copy(fn, arguments, count)",
+       "own, given, replica.originals = fn, arguments, {}"},
+      {"one that has returned is waited for", "lua/meissa/driver/replicas.lua",
+       "if finished and waiting then", "if false then"},
+      {"random numbers follow each other", "lua/meissa/driver/replicas.lua",
+       "random.place_of(run.draws, k)", "random.place_of(run.draws, 1)"},
+    },
+  },
+}
