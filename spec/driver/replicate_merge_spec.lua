@@ -317,6 +317,28 @@ describe("replicas", function()
     end
   end)
 
+  it("run over ranges of any step, within the bounds of arrays", function()
+    local A, w = meissa.zeros(10), meissa.zeros(1)
+    for i = 1, 10 do A[i] = i end
+    local r = meissa.replicate(w, {replicas = 2, every = math.huge, merge = {add = 1}})
+    for _, engine in ipairs {"native", "lua"} do
+      w:fill(0)
+      for i in parallel({9, 1, -2}, {engine = engine}) do r[1] = r[1] + A[i] end
+      assert.equal(25, w[1])
+      for _, range in ipairs {{20, 2, -1}, {3, 12, 3}} do
+        local ok, err = pcall(function()
+          for i in parallel(range, {engine = engine}) do r[1] = r[1] + A[i] end
+        end)
+        assert.is_false(ok)
+        assert.equal("ARR", err.code)
+      end
+      assert.equal(25, w[1])
+    end
+    refused("OPT", "from 1 to", function()
+      for i in parallel({0, 9}) do r[1] = r[1] + i end
+    end)
+  end)
+
   it("run over the entries of sparse arrays", function()
     local i, j, v = {}, {}, {}
     math.randomseed(SEED)

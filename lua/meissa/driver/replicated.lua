@@ -53,12 +53,21 @@ local function each_member(group, visit)
   end
 end
 
+-- Copies numbers from one vector to another, of perhaps another type.
+local function copy_numbers(to, from, count, alike)
+  if alike then
+    ffi.copy(to, from, 8 * count)
+    return
+  end
+  for i = 0, count - 1 do to[i] = from[i] end
+end
+
 -- Fills vectors with what the copies hold.
 local function load_copies(group, vectors)
   each_member(group, function(member, at, count, type)
     for k = 1, group.replicas do
-      local row, vector = ffi.cast(type, replicas.row(member, k)), vectors[k]
-      for i = 0, count - 1 do vector[at + i] = row[i] end
+      local row = ffi.cast(type, replicas.row(member, k))
+      copy_numbers(vectors[k] + at, row, count, type == "double *")
     end
   end)
 end
@@ -66,12 +75,11 @@ end
 -- Makes the copies hold vectors, and these what the copies then hold: floats are rounded.
 local function store_copies(group, vectors)
   each_member(group, function(member, at, count, type)
+    local alike = type == "double *"
     for k = 1, group.replicas do
-      local row, vector = ffi.cast(type, replicas.row(member, k)), vectors[k]
-      for i = 0, count - 1 do row[i] = vector[at + i] end
-      if type ~= "double *" then
-        for i = 0, count - 1 do vector[at + i] = row[i] end
-      end
+      local row, vector = ffi.cast(type, replicas.row(member, k)), vectors[k] + at
+      copy_numbers(row, vector, count, alike)
+      if not alike then copy_numbers(vector, row, count, false) end
     end
   end)
 end

@@ -263,7 +263,7 @@ local function collect(run, apart, served)
   local space = run.space
   if run.grid.partition then
     where.coords, where.limits = {}, {}
-    for d, range in ipairs(space.ranges) do where.limits[d] = range[2] end
+    for d, range in ipairs(space.ranges) do where.limits[d] = math.max(range[1], range[2]) end
     local entries = entry_operands(run.grid.partition, space)
     for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
     where.entries = place(entries[#entries])

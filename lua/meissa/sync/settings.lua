@@ -236,6 +236,7 @@ end
 --- Checks a staleness.
 function M.staleness(value)
   if value == nil then return 0 end
+  if value == "auto" then refuse("staleness = \"auto\" is not to be had yet; give a number") end
   local d = number(value, 0, "option 'staleness', in rounds,")
   if d ~= math.huge and d ~= math.floor(d) then
     refuse("option 'staleness' is a whole number of rounds or math.huge, not %g", d)
