@@ -109,14 +109,42 @@ static void set_results(lua_State *L, ms_outcome *outcome) {
   lua_setfield(L, -2, "results");
 }
 
-/* {{[block] = bytes}, ...}: what was put into each buffer. */
+/* Rows that what blocks have left for a buffer is copied to: block b's to row b. */
+typedef struct rows {
+  char *bytes; /* NULL: there are none */
+  uint64_t size, count;
+} rows;
+
+/* Those of buffer number `buffer`, from 0, in the job's field `into`, {[number] = {pointer, size,
+ * count}}. */
+static rows rows_of(lua_State *L, uint32_t buffer) {
+  rows found = {.bytes = NULL};
+  int top = lua_gettop(L);
+  lua_getfield(L, 2, "into");
+  if (lua_istable(L, -1)) lua_rawgeti(L, -1, (int)buffer + 1);
+  if (lua_istable(L, -1) && lua_gettop(L) > top + 1) {
+    int table = lua_gettop(L);
+    found.bytes = ms_field_pointer(L, table, "pointer");
+    found.size = ms_field_count(L, table, "size", 0);
+    found.count = ms_field_count(L, table, "count", 0);
+  }
+  lua_settop(L, top);
+  return found;
+}
+
+/* {{[block] = bytes}, ...}: what was put into each buffer, but for what goes into rows. */
 static void push_apart(lua_State *L, ms_outcome *outcome) {
   lua_createtable(L, (int)outcome->buffer_count, 0);
   for (uint32_t b = 0; b < outcome->buffer_count; b++) {
+    rows into = rows_of(L, b);
     ms_record record;
     lua_newtable(L);
     ms_outcome_rewind(outcome, MS_REPORT_PENDING + b, MS_REPORT_PENDING + b);
     while (ms_outcome_next(outcome, &record)) {
+      if (into.bytes != NULL && record.size == into.size && record.block < into.count) {
+        memcpy(into.bytes + record.block * into.size, record.bytes, (size_t)record.size);
+        continue;
+      }
       lua_pushlstring(L, record.bytes, (size_t)record.size);
       lua_rawseti(L, -2, (int)record.block);
     }

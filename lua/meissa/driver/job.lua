@@ -146,8 +146,8 @@ local function execute(run, told, bar)
     loads = worker_count.loads(grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     unlogged = not told.marks and small.is_unlogged(run),
-    flat = told.flat, buffers = #told.buffers, apart = told.singly, first = run.first,
-    last = run.last, rounds = run.rounds, starts = run.starts,
+    flat = told.flat, buffers = #told.buffers, apart = told.singly, into = told.into,
+    first = run.first, last = run.last, rounds = run.rounds, starts = run.starts,
   }
   if not told.singly and #run.plan.buffers > 0 then add_stages(request, run, told) end
   local outer = executing -- a rule of merging may run loops of its own
@@ -224,16 +224,23 @@ function M.run(run)
     {results = results, bytes = told.bytes, known = told.known}
 end
 
---- Runs a round of a loop over replicas, whose grid the run has.
--- @return {results = what its blocks left, in plan order; held = by number and by block, what the
--- replica holds, or what was put into a buffer; buffers = the ids of the arrays that stand for
--- copies and for pending elements, by that number; bytes and known as kernel.combine takes them;
--- outcome =}
+-- Where what blocks leave is copied to, by number, of those that have rows.
+local function rows_by_number(run, ids)
+  local into = {}
+  for n, id in ipairs(ids) do into[n] = run.rows[id] or false end
+  return into
+end
+
+--- Runs a round of a loop over replicas, whose grid the run has. What replicas hold then is copied
+-- to `rows` of the run: by the id of the array that stands for a copy {pointer =, size =, count =}.
+-- @return {results = what its blocks left, in plan order; held = by number and by block, what was
+-- put into buffers; buffers = the ids of the arrays that stand for pending elements, by that
+-- number; bytes and known as kernel.combine takes them; outcome =}
 -- Errors: as M.run.
 function M.run_round(run)
   run.by_value = worker_count.by_value(run.session)
   local told = pack(run, nil)
-  told.singly = true
+  told.singly, told.into = true, rows_by_number(run, told.buffers)
   engine.running(run.native)
   local results, outcome = run_loop(run, told)
   engine.ran(run.native, worker_count.busy(outcome.workers))
@@ -252,6 +259,7 @@ function M.run_round_here(run)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
   local run_block = execution.runner(instance, run.grid.layout)
   local results, held, began = {}, {}, system.clock()
+  local into = rows_by_number(run, where.buffers)
   for n = 1, #where.buffers do held[n] = {} end
   engine.running(run.native)
   for number in grids.serial_order(run.grid) do
@@ -259,7 +267,7 @@ function M.run_round_here(run)
     local bytes, failure = run_block(number)
     if not bytes then error(errors.new(failure), 0) end
     results[#results + 1] = bytes
-    for n, each in pairs(own:take_replicas()) do held[n][number] = each end
+    own:take_replicas(number, into)
     local parts = {}
     own:take(parts)
     for n, id in ipairs(where.buffers) do

@@ -84,14 +84,17 @@ local function store_copies(group, vectors)
   end)
 end
 
--- Puts what the blocks of a round left into the copies.
-local function take_held(group, held, numbers)
-  for _, member in ipairs(group.members) do
-    local blocks = held[numbers[array.describe(member.copy).id]] or {}
-    for block, bytes in pairs(blocks) do
-      ffi.copy(replicas.row(member, block + 1), bytes, #bytes)
+-- Where the blocks of a round leave what their replicas hold: see job.run_round.
+local function rows_of(groups)
+  local rows = {}
+  for _, group in ipairs(groups) do
+    for _, member in ipairs(group.members) do
+      rows[array.describe(member.copy).id] = {pointer = replicas.row(member, 1),
+                                              size = replicas.size(member),
+                                              count = group.replicas}
     end
   end
+  return rows
 end
 
 -- Adds what the blocks of a round have put into buffers to `parts`, by the id of the pending array.
@@ -228,7 +231,6 @@ function Loop:round(t, local_t)
   local round = self.step(run)
   local numbers = {}
   for n, id in ipairs(round.buffers) do numbers[id] = n end
-  for _, group in ipairs(self.groups) do take_held(group, round.held, numbers) end
   take_pending(run, round.held, numbers, self.parts)
   take_scalars(self, round)
   take_measures(self, round.outcome)
@@ -341,6 +343,7 @@ function M.run(run)
   self.step = here and run_round_here or job.run_round
   local given = {unpack(run.values, 1, #run.bindings)}
   for _, group in ipairs(groups) do replicas.begin(group) end
+  run.rows = rows_of(groups)
   for _, group in ipairs(groups) do
     if group.exchange then self.states[#self.states + 1] = new_state(group, run.space.check) end
   end

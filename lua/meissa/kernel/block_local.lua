@@ -119,14 +119,13 @@ function Private:begin(block)
   lib.ms_block_local_begin(self.core, block)
 end
 
---- After such a block: what its replicas hold, by the number of a buffer.
-function Private:take_replicas()
-  local held = {}
+--- After such a block: copies what its replicas hold to its rows, by the number of a buffer.
+function Private:take_replicas(block, into)
   for r = 0, self.core.replica_count - 1 do
     local space = self.replicas[r]
-    held[space.number + 1] = ffi.string(space.elements, tonumber(space.size))
+    local rows = into[space.number + 1]
+    ffi.copy(rows.pointer + block * rows.size, space.elements, rows.size)
   end
-  return held
 end
 
 --- After such a block: adds what it has put into each buffer to the lists in `parts`, by the id of
