@@ -63,7 +63,7 @@ void ms_version_rows(const ms_versions *versions, const ms_version_array *array,
 
 /* Puts the version of a range that is wanted into the images, unless they have it. `block` is any
  * block of the job. */
-void ms_versions_load(ms_versions *versions, uint32_t block, uint32_t range);
+MS_API void ms_versions_load(ms_versions *versions, uint32_t block, uint32_t range);
 
 /* Makes ready for `block`, which begins now. */
 MS_API void ms_versions_begin(ms_versions *versions, uint32_t block);

@@ -20,7 +20,8 @@ char *meissa_getenv(const char *name) __asm__("getenv"); /* os.getenv ends a tra
 
 local PREFIX = "MEISSA_"
 local NAMES = {"WORKERS", "TRANSPORT", "SHM", "QUIET", "EXPLAIN", "LUAJIT", "ENGINE", "CACHE",
-               "KEEP_C", "CC_LIMIT", "TRACE", "TRACE_FILE", "HISTORY"}
+               "KEEP_C", "CC_LIMIT", "TRACE", "TRACE_FILE", "HISTORY",
+               "REPLAY"}
 local MOST_SECONDS = 1e6 -- as csrc/kernel/compile/compile.c has it
 
 local known = {}

@@ -16,6 +16,7 @@ local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
 local records = require "meissa.driver.record"
 local requests = require "meissa.driver.round_request"
+local replay = require "meissa.driver.replay"
 local rounds = require "meissa.driver.rounds"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
@@ -129,7 +130,9 @@ local function find(request, record, func, level)
   local slots = frame.slots(split.captures, func, level and level + 1)
   roots = frame.read(slots, func, level and level + 1)
   if parts then bind_parts(split, roots, parts) end
-  local memory = versions.new(request.values, request.sync.versions)
+  local along = request.sync.images and replay.record()
+  local depth = math.max(request.sync.versions, along and along.depth or 0)
+  local memory = versions.new(request.values, depth)
   local found = bind(split, roots, by_path, memory)
   found.starts = parts and starts_of(parts)
   return {request = request, record = split, slots = slots, roots = roots, env = getfenv(func),

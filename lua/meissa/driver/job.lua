@@ -22,6 +22,7 @@ local partitions = require "meissa.plan.partition"
 local prefetch = require "meissa.driver.prefetch"
 local progress = require "meissa.base.progress"
 local random = require "meissa.kernel.random"
+local replay = require "meissa.driver.replay"
 local show = require "meissa.array.show"
 local small = require "meissa.driver.small"
 local spaces = require "meissa.plan.space"
@@ -290,13 +291,16 @@ function M.run_here(run)
   local operands, _, where = job_operands.collect(run, apart)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws,
                                            run.grid.layout, run.first)
-  local run_block, all = execution.runner(instance, run.grid.layout), {}
+  local run_block, all, along = execution.runner(instance, run.grid.layout), {}, run.replay
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
   local next_block, list = grids.serial_order(run.grid, run.first, run.last), stages.of(run.grid)
+  if along then next_block = replay.order(along, run.first) end
   local function run_one(number, parts)
     if own then own:begin(number) end
-    if instance.versions then instance.versions:begin(number) end
+    if instance.versions then
+      instance.versions:begin(number, along and along.reads[number - run.first])
+    end
     if trace.on.blocks then trace.say("blocks", "begin job=0 block=%d", number) end
     local bytes, failure = run_block(number)
     if trace.on.blocks then
@@ -306,7 +310,7 @@ function M.run_here(run)
     if not bytes then return failure end
     if own then own:take(parts) end
     if follows then instance:follow(bytes) end
-    all[#all + 1] = bytes
+    all[along and number - run.first + 1 or #all + 1] = bytes
   end
   local function run_blocks(log)
     for stage = 0, list.count - 1 do

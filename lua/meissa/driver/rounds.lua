@@ -17,6 +17,7 @@ local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
 local ready = require "meissa.driver.ready"
+local replay = require "meissa.driver.replay"
 local round_reads = require "meissa.driver.round_reads"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
@@ -27,6 +28,11 @@ local M = {}
 -- Whether rounds are run on workers: in the body of another loop they are run where it is.
 local function on_workers()
   return not nesting.in_body and pool.workers() > 0
+end
+
+-- The record that these rounds are to be run along, if there is one.
+local function recorded()
+  return not nesting.in_body and replay.record()
 end
 
 -- Rounds that are worth finding out what a round really reads, which takes about as long as one.
@@ -128,7 +134,7 @@ function M.describe(self, run)
   local first, reads = versioned.packed(found)
   return {sync = asked.sync, staleness = asked.staleness, depth = asked.depth,
           workers = asked.workers, read_first = first, reads = reads,
-          images = asked.images and on_workers() or nil}
+          images = asked.images and (on_workers() or recorded()) and true or nil}
 end
 
 -- Plans as many rounds as can be planned at once, after `done`.
@@ -190,7 +196,9 @@ local function run_job(self, run, done, last)
   run.part, run.left, run.measured = part_of(run, run.last - run.first), nil, nil
   run.called = system.clock()
   for c, value in pairs(self.scalars) do run.values[c] = value end
-  local attempt = on_workers() and run_on_workers or run_here
+  local along = recorded() and replay.next(last - done, ranges)
+  run.replay = along and self.request.sync.images and along or nil
+  local attempt = on_workers() and not run.replay and run_on_workers or run_here
   for _, each in ipairs(speculate.run(run, attempt, run_here)) do
     self.scalars[each.capture] = each.value
   end

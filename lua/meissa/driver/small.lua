@@ -81,6 +81,7 @@ function M.is_unlogged(run)
   if run.by_value or not run.space.transaction or not native or not native.object then
     return false
   end
+  if run.versions then return false end -- rounds write memory of their own
   if not learned or learned.pace * run.grid.volume > SOON or #run.plan.buffers > 0 then
     return false
   end

@@ -133,8 +133,14 @@ function Versions:enter(instance)
 end
 
 --- Makes ready for a block in this process.
-function Versions:begin(block)
+-- @number block its number @tab reads where it may see other versions than those of the round
+-- before: by range (from 0), which version it is to see, counted from the job's start
+function Versions:begin(block, reads)
   c_api.lib.ms_versions_begin(self.core, block)
+  for range, version in tables.each(reads or {}) do
+    self.core.wanted[range] = version
+    c_api.lib.ms_versions_load(self.core, block, range)
+  end
 end
 
 return M

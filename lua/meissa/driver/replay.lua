@@ -1,0 +1,134 @@
+-- SPDX-License-Identifier: MIT
+--- Replays: rounds that are run along a recorded history (MEISSA_REPLAY), in this process.
+--
+-- Which versions the blocks of stale or unsynchronised rounds read is a matter of luck; recorded
+-- (docs/formats.md), it can be had again, with the same bits. Blocks are run in the order in which
+-- they were finished, so all that one has read is there; how many versions are kept is what the
+-- record's reads need. The n-th job of rounds that came to its end is for the n-th one of the run.
+-- @module meissa.driver.replay
+
+local environment = require "meissa.base.environment"
+local errors = require "meissa.base.errors"
+
+local M = {}
+
+local HEADER = "meissa-history 1"
+
+-- ---- reading
+
+local function field(line, name)
+  return tonumber(line:match(" " .. name .. "=(%d+)%f[%D]"))
+end
+
+local handlers = {}
+
+function handlers.rounds(record, line)
+  record.open[field(line, "job")] = {rounds = field(line, "rounds"), ranges = 0, begun = {},
+                                     order = {}, place = {}, reads = {}}
+end
+
+local function of_job(handle)
+  return function(record, line)
+    local job = record.open[field(line, "job")]
+    if job then handle(job, line, field(line, "block")) end
+  end
+end
+
+handlers.block = of_job(function(job) job.ranges = job.ranges + 1 end)
+handlers.begin = of_job(function(job, line, block)
+  job.begun[block] = {round = field(line, "round"), reads = {}}
+end)
+handlers.read = of_job(function(job, line, block)
+  job.begun[block].reads[field(line, "range")] = field(line, "version")
+end)
+handlers.pin = handlers.read
+
+-- A block that was run again, since its worker died as it ended, counts as it was the last time.
+handlers.commit = of_job(function(job, _, block)
+  local begun = job.begun[block]
+  local number = (begun.round - 1) * job.ranges + block
+  if job.place[number] then job.order[job.place[number]] = false end
+  job.order[#job.order + 1] = number
+  job.place[number], job.reads[number] = #job.order, begun.reads
+end)
+
+-- How many versions a job's reads need, in the order in which its blocks are run.
+local function depth_of(job)
+  local newest, depth = {}, 2
+  for _, number in ipairs(job.order) do
+    if number then
+      local range = number % job.ranges
+      newest[range] = (number - range) / job.ranges + 1
+      for other, version in pairs(job.reads[number]) do
+        if version > 0 then depth = math.max(depth, (newest[other] or 0) - version + 1) end
+      end
+    end
+  end
+  return depth
+end
+
+handlers["end"] = function(record, line)
+  local job = record.open[field(line, "job")]
+  if not job then return end
+  record.jobs[#record.jobs + 1] = job
+  record.depth = math.max(record.depth, depth_of(job))
+end
+
+local function read(path)
+  local file, problem = io.open(path)
+  if not file then errors.raise("FIL", "MEISSA_REPLAY: %s", problem) end
+  local record, header = {path = path, open = {}, jobs = {}, depth = 2, next = 1}, file:read()
+  if header ~= HEADER then
+    file:close()
+    errors.raise("FIL", "MEISSA_REPLAY: '%s' is no history: record one with MEISSA_HISTORY", path)
+  end
+  for line in file:lines() do
+    local handle = handlers[line:match "^%d+ %S+ %S+ %d+ (%S+)"]
+    if handle and not pcall(handle, record, line) then
+      file:close()
+      errors.raise("FIL", "MEISSA_REPLAY: '%s' is damaged: meissa check-history says where", path)
+    end
+  end
+  file:close()
+  return record
+end
+
+local record
+
+--- The record that rounds are to be run along, or nil.
+-- Errors: FIL for a file that is none.
+function M.record()
+  if record == nil then
+    local path = environment.get "MEISSA_REPLAY"
+    record = path and read(path) or false
+  end
+  return record or nil
+end
+
+-- ---- running
+
+--- The next job of the record, for so many rounds of so many ranges.
+-- Errors: OPT if it is of others.
+function M.next(rounds, ranges)
+  local job = record.jobs[record.next]
+  if not job or job.rounds ~= rounds or job.ranges ~= ranges then
+    errors.raise("OPT", "MEISSA_REPLAY: job %d of rounds in '%s' %s, where the program has %d " ..
+      "rounds of %d ranges: the record is of another program, or of other data", record.next,
+      record.path, job and string.format("has %d rounds of %d ranges", job.rounds, job.ranges) or
+      "is missing", rounds, ranges)
+  end
+  record.next = record.next + 1
+  return job
+end
+
+--- The blocks of a job in the order in which they are to be run, as an iterator.
+-- @tab job what `next` gave @number first the job's first block
+function M.order(job, first)
+  local k = 0
+  return function()
+    repeat k = k + 1 until job.order[k] ~= false
+    return job.order[k] and first + job.order[k]
+  end
+end
+
+return M
