@@ -95,6 +95,31 @@ static void set_string(lua_State *L, const char *key, const char *value) {
   lua_setfield(L, -2, key);
 }
 
+typedef struct ms_uses {
+  const ms_loop *loop;
+  int64_t capture;
+  bool read, stored;
+} ms_uses;
+
+static bool visit_use(ms_node *node, void *context) {
+  ms_uses *uses = context;
+  if (ms_loop_capture_of(uses->loop, node) != uses->capture) return true;
+  const ms_node *around = node->parent;
+  bool element = around->kind == MS_INDEX && node->ordinal == 0;
+  bool target =
+      element && around->parent->kind == MS_ASSIGN && around->ordinal < around->parent->targets;
+  uses->stored = uses->stored || target;
+  uses->read = uses->read || !target;
+  return true;
+}
+
+/* Whether the body reads elements of what a capture is, and stores none by its name. */
+static bool is_read_only(const ms_loop *loop, uint32_t capture) {
+  ms_uses uses = {.loop = loop, .capture = capture};
+  ms_node_walk(loop->body, visit_use, &uses);
+  return uses.read && !uses.stored;
+}
+
 static void push_capture(lua_State *L, const ms_capture *capture, bool parameter, bool argument) {
   static const char *const reach[] = {"local", "upvalue", "global"};
   lua_createtable(L, 0, 8);
@@ -123,7 +148,8 @@ static void push_capture(lua_State *L, const ms_capture *capture, bool parameter
 }
 
 /* loop:captures(); `parameter`: a plan may depend on its value, if it is a number; `argument`: it
- * may if captured functions are looked into; `read` and
+ * may if captured functions are looked into; `reads`: elements of it may be read, and none are
+ * stored by its name; `read` and
  * `called`: the lines of the first uses that need a value and that call it; `tested`: some use only
  * asks whether it is there. */
 static int loop_captures(lua_State *L) {
@@ -135,6 +161,8 @@ static int loop_captures(lua_State *L) {
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     push_capture(L, &loop->captures[c], used[c], through[c]);
+    lua_pushboolean(L, is_read_only(loop, c));
+    lua_setfield(L, -2, "reads");
     lua_rawseti(L, -2, (int)c + 1);
   }
   return 1;

@@ -99,6 +99,7 @@ typedef struct ms_binding {
   const char *other;   /* TABLE: the name of another capture that leads to it ("self"), or NULL */
   uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
   bool plain_data;     /* TABLE: it holds nothing but data */
+  bool numbers;        /* TABLE: it is a list of numbers without gaps, and holds nothing else */
   uint32_t levels;     /* TABLE: levels of tables in one another, itself the outermost, and 1 more;
                           0: not known */
   const char *impure;  /* FUNCTION: it may call this, which works on files or in foreign code, or

@@ -323,9 +323,10 @@ int ms_emitter_info(ms_emitter *emitter, ms_kernel_info *info) {
         ms_variable_is_keyed(emitter, c))
       info->positions = info->entries ? 1 : emitter->dims;
   }
-  info->params = ms_arena_take(
-      info->arena, (values + 1) * (3 * MS_MAX_DIMS + 3) + 3 * MS_MAX_DIMS + MS_KERNEL_INNER,
-      sizeof(ms_param));
+  info->params = ms_arena_take(info->arena,
+                               (values + 1) * (3 * MS_MAX_DIMS + 3) + 3 * MS_MAX_DIMS +
+                                   MS_KERNEL_INNER + 2 * MS_KERNEL_LISTS,
+                               sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, 2 * scalars + 1, sizeof(uint32_t));
   if (info->params && info->spilled && info->results) return 0;

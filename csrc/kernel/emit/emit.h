@@ -57,6 +57,9 @@ typedef struct ms_kernel_job {
 /* Most values that only functions name (MS_PARAM_INNER). */
 #define MS_KERNEL_INNER 64
 
+/* Most lists of numbers that are parameters (MS_PARAM_LIST). */
+#define MS_KERNEL_LISTS 16
+
 /* What a parameter of the block function is. */
 typedef enum ms_param_kind {
   MS_PARAM_COORD,   /* int32 vector: 1-based subscripts in dimension `at` of the entries */
@@ -74,6 +77,8 @@ typedef enum ms_param_kind {
   MS_PARAM_EXTENT,  /* extent in dimension `dim` of the array that capture `at` is */
   MS_PARAM_LIMIT,   /* extent in dimension `dim` of the sparse array whose entries are the space
                        (native kernels) */
+  MS_PARAM_LIST,    /* numbers of the list that capture `at` leads to by `path`, as for INNER */
+  MS_PARAM_LENGTH,  /* how many there are (native kernels) */
   MS_PARAM_TOUCHED  /* marks of the array that capture `at` is, in bits (sync/pending.h) */
 } ms_param_kind;
 

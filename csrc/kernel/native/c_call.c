@@ -186,7 +186,9 @@ static const char *words_of(const ms_node *node) {
   for (size_t at = 0; at < node->length; at++) {
     if ((unsigned char)node->text[at] < ' ') return NULL;
   }
-  return strncmp(node->text, "ARR:", 4) == 0 ? NULL : node->text;
+  bool code = node->length > 3 && strspn(node->text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3 &&
+              node->text[3] == ':';
+  return code ? NULL : node->text;
 }
 
 /* error("text"), assert(condition), assert(condition, "text"). */

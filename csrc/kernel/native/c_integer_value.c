@@ -14,6 +14,7 @@
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_integer.h"
+#include "kernel/native/c_list.h"
 #include "kernel/native/c_variable.h"
 
 /* What a guarded number can be: the int32 range, so that sums of many stay exact. */
@@ -245,6 +246,8 @@ bool ms_c_extent_dim(ms_writer *w, const ms_node *object, const ms_node *dim, ui
 /* #w, A:size(1); not #A[k], of which k must be looked at. */
 static ms_integer_value of_extent(ms_writer *w, const ms_node *object, const ms_node *dim) {
   uint32_t array, d;
+  if (dim == NULL && ms_typed_expression(w->typed, object).object == MS_OBJECT_LIST)
+    return ms_c_list_length(w, object);
   if (ms_c_is_part(w, object) || !ms_c_extent_dim(w, object, dim, &array, &d)) return unknown;
   const ms_binding *binding = &w->emitter->job->bindings[array];
   const char *extent = ms_c_extent(w, array, d);

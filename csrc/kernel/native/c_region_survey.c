@@ -338,7 +338,7 @@ static void look(ms_survey *survey, const ms_node *node, const ms_call_path *cal
 /* The values of `for f, v in X[i]:nonzeros()`. */
 static void look_at_entries(ms_survey *survey, const ms_node *loop) {
   const ms_node *call = loop->kid[0];
-  if (call->kind != MS_METHOD || loop->symbol_count < 2) return;
+  if (call->kind != MS_METHOD || call->kids != 1 || loop->symbol_count < 2) return;
   ms_kind_of row = ms_typed_expression(survey->w->typed, call->kid[0]);
   if (row.object == MS_OBJECT_SPARSE) count_array(survey, row.array);
 }

@@ -160,8 +160,8 @@ static void add_number(ms_writer *w, ms_kernel_info *info, parameters *all, ms_p
 
 static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
   const ms_kernel_job *job = w->emitter->job;
-  size_t room =
-      ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 3) + 3 * MS_MAX_DIMS;
+  size_t room = ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 3) +
+                3 * MS_MAX_DIMS + 2 * MS_LISTS;
   all->list = ms_arena_take(w->arena, room, sizeof *all->list);
   if (all->list == NULL) return -1;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++)
@@ -183,6 +183,13 @@ static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) 
     add_array(w, info, all, c);
     add_rows(w, info, all, c);
     if (w->number_used[c]) add_number(w, info, all, (ms_param){.kind = MS_PARAM_VALUE, .at = c}, c);
+  }
+  for (uint32_t l = 0; l < w->lists; l++) {
+    const ms_c_outer_list *list = &w->list[l];
+    add(w, info, all, (ms_param){.kind = MS_PARAM_LIST, .at = list->at, .path = list->path},
+        "const double *const ", ms_c_text(w, "g%u", l + 1));
+    add(w, info, all, (ms_param){.kind = MS_PARAM_LENGTH, .at = list->at, .path = list->path},
+        "const int64_t ", ms_c_text(w, "g%u_n", l + 1));
   }
   for (uint32_t i = 0; i < w->typed->inner_count; i++) {
     const ms_inner_value *inner = &w->typed->inner[i];

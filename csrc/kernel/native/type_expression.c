@@ -91,6 +91,8 @@ static ms_kind_of part(const ms_typed *typed, const ms_node *node) {
   ms_kind_of base = ms_typed_expression(typed, node->kid[0]);
   if (base.can == 0) return base;
   if (base.object == MS_OBJECT_TABLE) return held(typed, base.node, node->kid[1]);
+  bool number = node->kid[1]->kind != MS_STRING && node->kid[1]->kind != MS_TABLE;
+  if (base.object == MS_OBJECT_LIST && number) return ms_kind_scalar(MS_CAN_NUMBER | MS_CAN_NIL);
   if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return ms_kind_other();
   uint32_t dims = typed->emitter->job->bindings[base.array].dim_count;
   const ms_node *key = node->kid[1];

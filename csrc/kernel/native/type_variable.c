@@ -201,14 +201,26 @@ static void declare(ms_typed *typed, const ms_node *node) {
     grow(typed, ms_typed_symbol(typed, node->symbols[s]), listed(typed, node, 0, s));
 }
 
-/* `for f, v in X[i]:nonzeros() do`: the only generic loop that is typed. */
+const ms_node *ms_typed_listed(const ms_typed *typed, const ms_node *loop) {
+  const ms_node *call = loop->kid[0];
+  if (loop->kids != 2 || call->kind != MS_CALL || call->kids != 2) return NULL;
+  ms_kind_of called = ms_typed_expression(typed, call->kid[0]);
+  bool walks = called.object == MS_OBJECT_BUILTIN && strcmp(called.name, "ipairs") == 0;
+  bool list = walks && ms_typed_expression(typed, call->kid[1]).object == MS_OBJECT_LIST;
+  return list ? call->kid[1] : NULL;
+}
+
+/* `for f, v in X[i]:nonzeros() do`, `for k, v in ipairs(list) do`: the only generic loops that are
+ * typed. */
 static void iterate(ms_typed *typed, const ms_node *node) {
   const ms_node *call = node->kid[0];
   ms_kind_of row = {0};
+  bool list = ms_typed_listed(typed, node) != NULL;
   if (node->kids == 2 && call->kind == MS_METHOD && strcmp(call->text, "nonzeros") == 0)
     row = ms_typed_expression(typed, call->kid[0]);
   for (uint32_t s = 0; s < node->symbol_count; s++) {
     ms_kind_of kind = ms_kind_other();
+    if (list && s < 2) kind = ms_kind_number(MS_ANY_PRECISION);
     if (row.object == MS_OBJECT_SPARSE && s < 2) {
       int32_t type = typed->emitter->job->elements[row.array].type;
       kind = ms_kind_number(s == 0 ? MS_ANY_PRECISION : ms_type_precision(type));

@@ -33,6 +33,7 @@ typedef enum ms_object_kind {
   MS_OBJECT_FUNCTION, /* function whose text is known */
   MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
   MS_OBJECT_OUTER,    /* table from outside of the loop, of which fields are known */
+  MS_OBJECT_LIST,     /* list of numbers from outside of the loop */
   MS_OBJECT_BUILTIN,
   MS_OBJECT_OTHER
 } ms_object_kind;
@@ -44,7 +45,7 @@ typedef struct ms_kind_of {
   uint32_t array, given; /* VIEW, SPARSE: capture; subscripts already applied. OUTER: binding;
                             capture that it is reached from, by the path `name` (ms_param.path) */
   const ms_node *node;   /* FUNCTION: the FUNCTION; TABLE: the TABLE */
-  const char *name;      /* BUILTIN, OUTER */
+  const char *name;      /* BUILTIN, OUTER, LIST (`array`, `given` as of OUTER) */
 } ms_kind_of;
 
 /* Most values that a function of the body returns. */
@@ -122,8 +123,8 @@ uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_n
  * `inner`. */
 uint32_t ms_typed_field(const ms_typed *typed, const ms_kind_of *table, const char *name);
 
-/* How a table that a binding is, named at `mention`, is reached; of no known fields if it is not.
- */
+/* A table that a binding is, named at `mention`, as an object: one that is nothing known if it has
+ * no known fields, and is no list of numbers. */
 ms_kind_of ms_typed_outer(const ms_typed *typed, const ms_node *mention, uint32_t at);
 
 /* The FUNCTION node that a method call of a table from outside calls, or NULL. */
@@ -148,6 +149,10 @@ void ms_typed_end(ms_typed *typed);
 
 /* The type of an expression's first value. */
 ms_kind_of ms_typed_expression(const ms_typed *typed, const ms_node *node);
+
+/* The list that `for k, v in ipairs(list) do` goes through, if it is one of numbers from outside;
+ * else NULL. */
+const ms_node *ms_typed_listed(const ms_typed *typed, const ms_node *loop);
 
 /* The type of value `at` (from 0) of a call. */
 ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at);

@@ -179,6 +179,14 @@ static inline void ms_native_table_measure(ms_native_table *table, ms_value key,
   }
 }
 
+/* list[key] of a list of numbers from outside. */
+static inline ms_value ms_list_get(const double *list, int64_t length, ms_value key) {
+  if (key.tag != MS_NATIVE_NUMBER || !(key.number >= 1 && key.number <= (double)length))
+    return ms_nil;
+  int64_t whole = (int64_t)key.number;
+  return (double)whole == key.number ? ms_number(list[whole - 1]) : ms_nil;
+}
+
 /* What a gate took before a block's other values (depend/gate.h), slots one after the other; who
  * runs the block gives the memory back. */
 typedef struct ms_streak {

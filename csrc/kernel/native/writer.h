@@ -109,6 +109,14 @@ typedef struct ms_cache_prefetch {
 
 #define MS_AHEAD 8
 
+/* A list of numbers from outside, which is a parameter: how it is reached. */
+typedef struct ms_c_outer_list {
+  uint32_t at;
+  const char *path; /* as in ms_param */
+} ms_c_outer_list;
+
+#define MS_LISTS MS_KERNEL_LISTS
+
 typedef struct ms_writer {
   ms_emitter *emitter;
   ms_typed *typed;
@@ -144,6 +152,8 @@ typedef struct ms_writer {
   ms_constant constant[MS_CONSTANTS];
   uint32_t constants;
   ms_special *special;
+  ms_c_outer_list list[MS_LISTS];
+  uint32_t lists;
   ms_cache_prefetch ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
   bool declines;         /* blocks whose guards fail are left to the Lua engine */

@@ -12,6 +12,7 @@ local basics = require("meissa.base.basics")
 local bytecode = require("meissa.capture.bytecode")
 local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
+local numbers = require("meissa.capture.numbers")
 local objects = require("meissa.array.objects")
 local known = require("meissa.capture.known")
 local libraries = require("meissa.base.libraries")
@@ -41,7 +42,8 @@ local function describe_array(binding, about)
 end
 
 -- A binding for a value that is found `depth` fields into a capture.
-local function bind(state, value, depth)
+-- @bool[opt] reads whether elements of it may be read
+local function bind(state, value, depth, reads)
   local kind = type(value)
   local binding = { kind = kind, depth = depth, value = value }
   if SIMPLE[kind] then
@@ -64,6 +66,8 @@ local function bind(state, value, depth)
     binding.impure = "io"
   elseif objects.is(value) then
     binding.objects = objects.methods.dim(value)
+  elseif kind == "table" and reads then
+    binding.numbers = numbers.are(value)
   end
   return binding
 end
@@ -189,7 +193,7 @@ end
 local function look_inside(state, bindings, captures, options)
   local function whole(c) return bindings[c].depth == #captures[c].fields end
   local list, modules = inner.resolve(bindings, options.names or {}, options.calls or {}, whole, {
-    bind = function(value, depth) return bind(state, value, depth) end,
+    bind = function(value, depth) return bind(state, value, depth, true) end,
     array = function(binding, value)
       new_search(state):array(binding, value)
       return state.by_array[binding.array]
@@ -326,7 +330,7 @@ local function bind_captures(state, captures, lookup)
     local root = lookup(capture)
     holder, key = capture.reach == "global" and state.env, capture.root
     local value, depth = follow(state, root, capture.fields, note_step)
-    local binding = bind(state, value, depth)
+    local binding = bind(state, value, depth, capture.reads)
     bindings[c], binding.root = binding, root
     if type(holder) == "table" then slots.note_holders(state.holders, holder, key) end
     if value == nil and holder == package.loaded then

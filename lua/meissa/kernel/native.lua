@@ -61,6 +61,8 @@ local function variable_of(fn, name)
   end
 end
 
+local doubles_type = ffi.typeof("double[?]")
+
 -- What a path (MS_PARAM_INNER in csrc/kernel/emit/emit.h) leads to from a function.
 local function inner_value(value, path)
   for mark, name in string.gmatch(path, "([\1\2])([^\1\2]*)") do
@@ -115,10 +117,18 @@ local fill_by_kind = {
     set_value(slot, inner_value(values[param.at], param.path))
   end,
   draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
+  list = function(slot, param, _, _, values, _, lists)
+    local list = inner_value(values[param.at], param.path)
+    lists[param] = doubles_type(math.max(1, #list), list)
+    slot.pointer = ffi.cast("void *", lists[param])
+  end,
+  length = function(slot, param, _, _, values)
+    slot.whole = #inner_value(values[param.at], param.path)
+  end,
 }
 
 -- Kinds of parameters that are an execution's own; the others tell where memory is.
-local OWN = {value = true, inner = true, draws = true}
+local OWN = {value = true, inner = true, draws = true, list = true, length = true}
 
 --- Whether the engine can fill this parameter of a kernel.
 function M.takes(param)
@@ -163,6 +173,7 @@ function M.instance(object, info, found, values, lua)
     versions = lua.versions, slots = slots, space = results, results = results + 1,
     fault = fault_type(), bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
     streaks = left, size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
+    lists = {},
   }, Instance)
   for n, param in ipairs(info.params) do
     if OWN[param.kind] then
@@ -186,7 +197,8 @@ function Instance:fill(values, draws)
       place = place_of(draws or {seed = 0, ordinal = 0})
       self.place = place
     end
-    fill_by_kind[param.kind](self.slots[n - 1], param, info, self.found, values, place)
+    fill_by_kind[param.kind](self.slots[n - 1], param, info, self.found, values, place,
+                             self.lists)
   end
 end
 

@@ -54,13 +54,16 @@ local function arrays_of(static, values, count)
   return find_arrays(values, count, function(c) return touched[c] end)
 end
 
+-- Kinds of parameters that are made of captured values.
+local CAPTURED = { value = true, inner = true, list = true, length = true }
+
 -- The numbers of the captures whose values an execution sends, in their order; the object alone
 -- needs fewer than the Lua text.
 local function find_needed(info, native, alone)
   local needed, list = {}, {}
   for _, source in ipairs { alone and {} or info, native and native.info } do
     for _, param in ipairs(source and source.params or {}) do
-      if param.kind == "value" or param.kind == "inner" then needed[param.at] = true end
+      if CAPTURED[param.kind] then needed[param.at] = true end
     end
   end
   if not alone then

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: lists of numbers from outside. See c_list.h. */
+#include "kernel/native/c_list.h"
+
+#include <string.h>
+
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_region.h"
+#include "kernel/native/c_statement.h"
+#include "kernel/native/c_value.h"
+
+const char *ms_c_list_name(ms_writer *w, const ms_node *node) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  uint32_t l = 0;
+  while (l < w->lists && (w->list[l].at != kind.given || strcmp(w->list[l].path, kind.name) != 0))
+    l++;
+  if (l == MS_LISTS) {
+    ms_c_refuse(w, node, "`%s` is one list too many for C", ms_c_source(w, node));
+    return NULL;
+  }
+  w->list[l] = (ms_c_outer_list){kind.given, kind.name};
+  if (l == w->lists) w->lists++;
+  return ms_c_text(w, "g%u", l + 1);
+}
+
+ms_integer_value ms_c_list_length(ms_writer *w, const ms_node *list) {
+  const char *name = ms_c_list_name(w, list);
+  const char *length = ms_c_text(w, "%s_n", name != NULL ? name : "");
+  const char *bound = ms_c_text(w, "(double)%s", length);
+  return (ms_integer_value){.known = name != NULL,
+                            .unsigned_zero = true,
+                            .text = length,
+                            .lo = bound,
+                            .hi = bound,
+                            .most = INT32_MAX};
+}
+
+ms_c_value ms_c_list_count(ms_writer *w, const ms_node *list) {
+  ms_integer_value length = ms_c_list_length(w, list);
+  return (ms_c_value){.form = MS_FORM_DOUBLE,
+                      .kind = ms_kind_number(MS_ANY_PRECISION),
+                      .text = length.lo,
+                      .whole = ms_c_integer(w, length.text, 0, length.most)};
+}
+
+ms_c_value ms_c_list_element(ms_writer *w, const ms_node *node) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  ms_c_value read = {.form = MS_FORM_VALUE, .kind = kind, .text = "ms_nil"};
+  const char *list = ms_c_list_name(w, node->kid[0]);
+  if (list == NULL) return read;
+  ms_integer_value key;
+  if (ms_c_integer_value_within(w, node->kid[1], ms_c_text(w, "%s_n", list), &key)) {
+    read.text = ms_c_text(w, "ms_number(%s[%s - 1])", list, key.text);
+    read.kind.can = MS_CAN_NUMBER;
+    return read;
+  }
+  w->exact++;
+  ms_c_value any = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
+  w->exact--;
+  if (any.form == MS_FORM_OBJECT) {
+    ms_c_refuse(w, node, "`%s` is no number, but a key", ms_c_source(w, node->kid[1]));
+    return read;
+  }
+  read.text = ms_c_text(w, "ms_list_get(%s, %s_n, %s)", list, list,
+                        ms_c_as_form(w, any, MS_FORM_VALUE, node));
+  return ms_c_hold(w, read);
+}
+
+typedef struct ms_walk_of_list {
+  const ms_node *loop;
+  const char *list;
+} ms_walk_of_list;
+
+static void write_walk(ms_writer *w, const void *context) {
+  const ms_walk_of_list *walk = context;
+  const ms_node *loop = walk->loop;
+  const ms_symbol *key = loop->symbols[0];
+  const char *place = ms_c_temp(w), *name = ms_c_local_name(w, key);
+  ms_c_line(w, "for (int64_t %s = 1; %s <= %s_n; %s++) {", place, place, walk->list, place);
+  ms_c_local *local = ms_c_local_of(w, key);
+  *local =
+      (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = w->frames, .region = w->region};
+  if (key->assigned) {
+    ms_c_line(w, "double %s = (double)%s;", name, place);
+  } else {
+    ms_c_line(w, "const int64_t %s = %s;", name, place);
+    local->whole = name;
+    local->least = 1;
+    local->most = INT32_MAX;
+    local->lo = "1.0";
+    local->hi = ms_c_text(w, "(double)%s_n", walk->list);
+  }
+  for (uint32_t s = 1; s < loop->symbol_count; s++) {
+    ms_c_value value = ms_c_nil();
+    if (s == 1)
+      value = (ms_c_value){.form = MS_FORM_DOUBLE,
+                           .kind = ms_kind_number(MS_ANY_PRECISION),
+                           .text = ms_c_text(w, "%s[%s - 1]", walk->list, place)};
+    ms_c_declare(w, loop->symbols[s], value, NULL);
+  }
+  ms_c_block(w, loop->kid[1]);
+  ms_c_line(w, "}");
+}
+
+void ms_c_for_list(ms_writer *w, const ms_node *loop, const ms_node *list) {
+  ms_walk_of_list walk = {loop, ms_c_list_name(w, list)};
+  if (walk.list != NULL) ms_c_region(w, loop, write_walk, &walk);
+}
