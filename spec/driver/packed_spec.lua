@@ -119,9 +119,14 @@ local REFUSED = {
     {"DEP101", "iteration 2 writes P[2]", "iteration 3 reads P[2]: distance 1, every iteration"}},
   {"for i in parallel(n) do P[i*i] = P[(i+1)*(i+1)] end",
     {"DEP101", "iteration 1 reads P[4]", "iteration 2 writes P[4]"}},
-  {"for i in parallel(n) do P[i*i] = P[2*i + 1] end", {"DEP102", "may write P[i*i]"}},
-  {"for i in parallel(n) do for j = 1, i do P[i*(i-1)*(i-2)/6 + j] = 1 end end",
-    {"DEP102", "iteration 1 may write P[i*(i-1)*(i-2)/6 + j]"}},
+  {"for i in parallel(n) do P[P[i*i] % 7 + 1] = i end", {"DEP102", "may write P["}},
+}
+
+-- What no rule decides is looked at when the loop is run.
+local INSPECTED = {
+  {"for i in parallel(n) do P[i*i] = P[2*i + 1] end", "levels"},
+  {"for i in parallel({3, 18}) do for j = 1, i do P[i*(i-1)*(i-2)/6 + j] = i end end",
+    "independent"},
 }
 
 local function world(array)
@@ -168,6 +173,16 @@ describe("packed triangles", function()
 
     it("do what is predicted: " .. program[1], function()
       assert.is_true(expected[k] == run(program[3], {check = true}))
+    end)
+  end
+
+  for _, case in ipairs(INSPECTED) do
+    it("are inspected where no rule decides: " .. case[1], function()
+      local env = world(function() return {} end)
+      plain.run(case[1], env, plain.parallel)
+      local written = arrays_of(env, function(table) return table end)
+      assert.is_true(written == run(case[1], {}))
+      assert.equal(case[2], meissa.last().strategy)
     end)
   end
 
