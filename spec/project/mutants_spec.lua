@@ -85,6 +85,12 @@ local PROMISED = {
   "what a loop has captured is described once, how it moves by each plan",
   "the ranges of an axis differ by one value at most, longer ones first",
   "what two recordings of a loop leave is compared by what it holds",
+  -- small loops
+  "a small loop runs wholly or not at all, with the bits of workers",
+  "a launch sees whatever has changed",
+  "a verdict holds for numbers on the line along which it was proved, and no others",
+  "a loop without a log reads nothing of what it writes, and cannot fail",
+  "loops with buffers have fewer blocks by the size of what is merged",
   -- rounds
   "a block reads what was written in the round before, and writes what is no longer read",
   "what waits, and for whom, is the setting's",

@@ -92,7 +92,11 @@ end
 --- The plan that a launch has run last, with what it took.
 function M.plan(launch)
   local number, called, began, ended = launch:latest()
-  local plan = number == 0 and plan_of_line(launch) or launch:kept().plans[number]
+  local plan, grid = number == 0 and plan_of_line(launch), launch:kept().grids[number]
+  if not plan then
+    plan = launch:kept().plans[number]
+    plan.cut, plan.grid = grid, grid.ranges -- loops with other options have the same plan
+  end
   return plans.measured(plan, small.measured(called, began, ended))
 end
 
@@ -206,7 +210,8 @@ local function make(run, known, parallel)
     space = space.array and array.core(space.array), options = options,
     option_count = option_count, seen = seen,
     kept = {small = known, pace = record.small, most = small.most, record = record, seen = seen,
-            parameters = parameters_of(captures), plans = {}, count = 0, failed = 0},
+            parameters = parameters_of(captures), plans = {}, grids = {},
+            count = 0, failed = 0},
   }
 end
 
@@ -324,7 +329,7 @@ function M.keep(run, known, func, line, parallel)
   local kept = launch:kept()
   local number, numbers = kept.count % MOST_PLANS + 1, numbers_of(run)
   if launch:add(numbers, run.grid.core, number) then
-    kept.plans[number], kept.count = run.plan, kept.count + 1
+    kept.plans[number], kept.grids[number], kept.count = run.plan, run.grid, kept.count + 1
     look_ahead(launch, kept, run, numbers)
   end
   place(launch, func, line)
