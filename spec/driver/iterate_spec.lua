@@ -150,6 +150,35 @@ describe("meissa.iterate", function()
     assert.same({[4] = true, [5] = true}, seen)
   end)
 
+  it("holds what blocks touch to the plan", function()
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      for name, program in pairs(programs) do
+        program.options = "{check = true}"
+        local plain = rounds.run(rounds.plain_text(program), program.world())
+        local world = rounds.run(rounds.iterate_text(program), program.world())
+        for _, each in ipairs(program.arrays) do
+          assert.equal(rounds.bits(plain[each]), rounds.bits(world[each]), name)
+        end
+      end
+      -- A plan that says too little.
+      local versioned = require "meissa.plan.versioned"
+      local read_sets, A = versioned.read_sets, meissa.rand({20}, {seed = 9})
+      local function shift()
+        meissa.iterate(A, 3, {ranges = 4, check = true}, function(_, j) A[j] = A[j % 20 + 1] end)
+      end
+      shift()
+      function versioned.read_sets(...)
+        local found = read_sets(...)
+        found.sets[2], found.full = {}, false
+        return found
+      end
+      local said = expect.refusal(shift)
+      versioned.read_sets = read_sets
+      expect.has(said, "BUG: ", "j = 6 to 10 reads elements of ranges that its plan does not")
+    end
+  end)
+
   it("runs where it is in the body of another loop", function()
     local function solve(value)
       local x = meissa.zeros(10)

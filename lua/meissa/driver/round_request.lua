@@ -16,7 +16,7 @@ local M = {}
 local NAME = "meissa.iterate"
 
 -- Options that a loop in rounds has by itself, and those that it has in common with others.
-local OWN = {"stop", "test", "dry", "ranges", "depth", "staleness", "sync", "by"}
+local OWN = {"stop", "test", "dry", "ranges", "depth", "staleness", "sync", "by", "check"}
 local COMMON = {"explain", "engine", "numeric", "reduce", "impure"}
 local OPTIONS = {}
 for _, list in ipairs {OWN, COMMON} do
@@ -177,9 +177,12 @@ function M.parse(...)
     request.space, request.parts = ranges_of(request.space, options, request.given)
   end
   request.sync = sync_of(options)
-  request.dry = options.dry
-  if options.dry ~= nil and type(options.dry) ~= "boolean" then
-    errors.raise("OPT", "%s: option 'dry' is true or false, not %s", NAME, tostring(options.dry))
+  for _, name in ipairs {"dry", "check"} do
+    if options[name] ~= nil and type(options[name]) ~= "boolean" then
+      errors.raise("OPT", "%s: option '%s' is true or false, not %s", NAME, name,
+                   tostring(options[name]))
+    end
+    request[name] = options[name]
   end
   check_stop(options, request)
   return request

@@ -18,6 +18,7 @@ local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
 local ready = require "meissa.driver.ready"
 local replay = require "meissa.driver.replay"
+local round_checks = require "meissa.driver.round_check"
 local round_reads = require "meissa.driver.round_reads"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
@@ -129,6 +130,7 @@ function M.describe(self, run)
     local sets, known = round_reads.find(run)
     if sets then found = versioned.read_sets(run, sets, known) end
   end
+  self.found = found
   run.plan.notes = versioned.words(found, asked, self.versions.memory:bytes())
   run.plan.readers, run.plan.diameter = found.most, versioned.diameter(found)
   local first, reads = versioned.packed(found)
@@ -154,6 +156,7 @@ local function begin_chunk(self, plan, done)
   ready.make(run, on_workers() and pool.session or nil)
   run.session = on_workers() and pool.session() or nil
   run.base, run.size = done, size
+  if request.check and done == 0 then round_checks.check(run, self.found) end
   return run
 end
 

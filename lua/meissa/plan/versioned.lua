@@ -93,13 +93,16 @@ local function add_ranges(set, first, last, low, high)
 end
 
 --- Where elements of a versioned array are: `inner`, the elements of a row; `rows` of the dimension
--- that follows the ranges; `range_of`, by row from 0, the range that makes it, if one does.
+-- that follows the ranges, `outer` times; `range_of`, by row from 0, the range that makes it, if
+-- one does.
 function M.shape(run, k)
   local shape = array.describe(run.versions.memory.arrays[k].start)
   local follow = follow_of(run, k)
-  local found = {range_of = {}, rows = shape.dims[1], inner = product(shape.dims, 2, #shape.dims)}
+  local found = {range_of = {}, outer = 1, rows = shape.dims[1],
+                 inner = product(shape.dims, 2, #shape.dims)}
   if not follow then return found end
   found.rows = shape.dims[follow.array_dim]
+  found.outer = product(shape.dims, 1, follow.array_dim - 1)
   found.inner = product(shape.dims, follow.array_dim + 1, #shape.dims)
   for r = 1, run.grid.ranges[2] do
     local lo, hi = grids.values(run.grid, 2, r)
@@ -129,6 +132,7 @@ function M.read_sets(run, sets, known)
       local high = math.min(last[r] + read.most, read.sum_most - first[r])
       local is_known = known and known[read.version]
       local width = is_known and 0 or add_ranges(set, first, last, low, high)
+      if is_known then found.line = found.line or read.line end
       if width > found.widest then found.widest, found.line = width, read.line end
     end
     for _ in pairs(set) do count = count + 1 end
@@ -206,7 +210,8 @@ function M.words(found, asked, bytes)
   if asked.global then
     readers = "a barrier after each round"
   elseif found.full and ranges > 1 then
-    readers = string.format("each range reads all (line %d)", found.line)
+    local line = found.line and string.format(" (line %d)", found.line) or ""
+    readers = "each range reads all" .. line
   else
     local diameter = M.diameter(found)
     readers = string.format("a range reads at most %d of %d%s", found.most, ranges,
