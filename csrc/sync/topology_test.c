@@ -117,6 +117,13 @@ static void test_edges(void) {
   for (uint64_t t = 0; t < 9; t++) {
     for (uint32_t i = 0; i < 8; i++) CHECK(has_edge(peer, t, i, (i + (1u << t % 3)) % 8));
   }
+  ms_topology *expander = make(MS_TOPOLOGY_ROOT_EXPANDER, 10);
+  for (uint32_t i = 0; i < 10; i++) {
+    for (uint32_t j = 0; j < 10; j++) {
+      CHECK(has_edge(expander, 0, i, j) == (j == (i + 1) % 10 || j == (i + 3) % 10));
+    }
+  }
+  ms_topology_free(expander);
   ms_topology_free(ring);
   ms_topology_free(peer);
 }

@@ -13,6 +13,7 @@ local RUNS = {
   ["gbt.lua"] = {"--points 4000 --epochs 2"},
   ["kmeans.lua"] = {"--points 4000 --epochs 5"},
   ["lasso_cocoa.lua"] = {"--points 500 --features 100 --epochs 3"},
+  ["logreg_harmonized.lua"] = {"--points 4000 --epochs 2"},
   ["lu.lua"] = {"--size 120 --method driver", "--size 120 --method nest"},
   ["pagerank.lua"] = {"--nodes 3000 --epochs 5"},
   ["stencil.lua"] = {"--size 100 --epochs 20", "--size 100 --epochs 20 --method gauss-seidel"},

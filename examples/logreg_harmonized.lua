@@ -1,0 +1,144 @@
+#!/usr/bin/env luajit
+-- SPDX-License-Identifier: MIT
+-- Logistic regression on replicas that are harmonized: the examples are shared out to copies of the
+-- weights, which send each other only what has changed by --eps of what they sent last, and merge
+-- it as a mean, or with a weight by distance in rounds. With --data it reads a file in LIBSVM's
+-- form (gz); without, it plants a model and finds it again.
+local here = (arg[0] or ""):match("^(.*/)") or "./"
+package.path = here .. "support/?.lua;" .. package.path
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local M = {} -- the model, for other scripts too: require "logreg_harmonized"
+
+--- One pass over the examples, with replicas r of the weights.
+function M.pass(r, X, y, rate, reg, how)
+  for e in parallel(X:size(1), how) do
+    local margin = 0
+    for f, x in X[e]:nonzeros() do margin = margin + r[f] * x end
+    local slope = y[e] / (1 + math.exp(y[e] * margin))
+    for f, x in X[e]:nonzeros() do r[f] = r[f] + rate * (slope * x - reg * r[f]) end
+  end
+end
+
+--- The mean logistic loss of the weights, and the share of points that are classified correctly.
+function M.measure(w, X, y, how)
+  local loss, right = 0, 0
+  for e in parallel(X:size(1), how) do
+    local margin = 0
+    for f, x in X[e]:nonzeros() do margin = margin + w[f] * x end
+    margin = margin * y[e]
+    loss = loss + (margin > -30 and math.log(1 + math.exp(-margin)) or -margin)
+    if margin > 0 then right = right + 1 end
+  end
+  return loss / X:size(1), right / X:size(1)
+end
+
+if ... == "logreg_harmonized" then return M end
+
+local run = require "run"
+local parser = run.parser("logreg_harmonized.lua", "Logistic regression on harmonized replicas.",
+                          {rank = true})
+parser:epilog [[
+LIBSVM's a9a:           --data a9a --test a9a.t
+its rcv1.binary:        --data rcv1_train.binary --test rcv1_test.binary --rate 0.5 --reg 1e-6]]
+parser:option("--replicas", "How many copies of the weights learn."):convert(tonumber):default "8"
+parser:option("--every", "Examples of a replica from one exchange to the next."):convert(
+  tonumber):default "500"
+parser:option("--topology", "Who hears whom (meissa.topology)."):default "all"
+parser:option("--eps", "Changes below this part of what was sent last stay behind."):convert(
+  tonumber):default "0.1"
+parser:option("--floor", "What is sent counts as at least so much there."):convert(
+  tonumber):default "0.01"
+parser:option("--residual", "What becomes of changes that stay behind."):choices {
+  "keep", "drop", "invalidate"}:default "keep"
+parser:option("--lambda", "Merge with this weight by distance in rounds, not as a mean."):convert(
+  tonumber)
+parser:option("--form", "How that weight is formed."):choices {
+  "shifted", "normalised", "printed"}:default "shifted"
+parser:option("--rate", "Step size; that of epoch k is a k-th of it."):convert(
+  tonumber):default "0.05"
+parser:option("--reg", "Weight of the squared norm."):convert(tonumber):default "0.00001"
+parser:option("--features", "How many features there are (default: as the data tell)."):convert(
+  tonumber)
+parser:option("--points", "How many points to generate."):convert(tonumber):default "20000"
+parser:option("--save", "Save the weights to this file.")
+local options = run.options(parser)
+local how = {engine = options.engine, ordered = false}
+
+-- Ten features of a thousand a point; a label for the sign of a planted sum, some of them wrong.
+local function generate(points, seed)
+  local draws, planted = meissa.rand({points, 11}, {seed = seed}), meissa.randn({1000}, {seed = 1})
+  local i, j, v, y = {}, {}, {}, meissa.zeros(points)
+  for p = 1, points do
+    local sum, row = 0, draws[p]
+    for k = 1, 10 do
+      local feature = 100 * (k - 1) + 1 + math.floor(100 * row[k] * row[k])
+      i[#i + 1], j[#j + 1], v[#v + 1] = p, feature, 1
+      sum = sum + planted[feature]
+    end
+    y[p] = (sum > 0) == (row[11] > 0.05) and 1 or -1
+  end
+  return meissa.sparse({points, 1000}, {i = i, j = j, v = v}), y
+end
+
+-- Labels as 1 and -1, whatever a file has for them.
+local function signs(y)
+  local list = {}
+  for p = 1, y:size(1) do list[p] = y[p] > 0 and 1 or -1 end
+  return meissa.from(list)
+end
+
+local X, y, T, ty
+if options.data then
+  X, y = run.read(meissa.read.libsvm, options.data, {features = options.features})
+  T, ty = X, y
+  if options.test then T, ty = run.read(meissa.read.libsvm, options.test, {like = X}) end
+else
+  X, y = generate(options.points, options.seed + 1)
+  T, ty = generate(math.ceil(options.points / 4), options.seed + 2)
+end
+y, ty = signs(y), signs(ty)
+
+local w = meissa.zeros(X:size(2))
+local made, r = pcall(meissa.replicate, w, {
+  replicas = options.replicas, every = options.every, topology = options.topology,
+  filter = options.eps > 0 and {relative = options.eps, floor = options.floor} or nil,
+  residual = options.eps > 0 and options.residual or nil,
+  merge = options.lambda and {weighted = options.lambda, form = options.form} or nil})
+if not made then parser:error(r.message or tostring(r)) end
+
+local report = run.report(options, {
+  {key = "epoch", title = "epoch", format = "%d"},
+  {key = "loss", title = "loss", format = "%.4f"},
+  {key = "accuracy", title = "accuracy", format = "%.4f"},
+  {key = "exchanges", title = "exchanges", format = "%d"},
+  {key = "megabytes", title = "MB sent", format = "%.2f"},
+  {key = "seconds", title = "seconds", format = "%.3f"},
+})
+if not options.json then
+  print(("learning from %s, testing on %d points"):format(tostring(X):match("^[^\n]*"), T:size(1)))
+end
+local epochs, total, loss, right, plan = options.epochs or 10, 0, nil, nil, nil
+for epoch = 1, epochs do
+  report:progress(epoch - 1, epochs, "learning")
+  local started = meissa.clock()
+  M.pass(r, X, y, options.rate / epoch, options.reg, {engine = options.engine})
+  plan = meissa.last()
+  local seconds = meissa.clock() - started
+  total = total + seconds
+  loss, right = M.measure(w, T, ty, how)
+  report:row {epoch = epoch, loss = loss, accuracy = right, exchanges = plan.rounds,
+              megabytes = plan.exchanged / 1e6, seconds = seconds}
+end
+
+if options.save then meissa.save(options.save, {w = w}) end
+report:summary {
+  loss = loss, accuracy = right, seconds = total, workers = plan.workers, engine = plan.engine,
+  strategy = plan.strategy, guarantee = plan.guarantee, replicas = options.replicas,
+  updates_per_second = epochs * X:size(1) / total,
+}
+if not options.json then
+  print "\nThe plan of a pass:\n"
+  print(plan)
+end
