@@ -20,8 +20,8 @@ return {
     finders = {library},
     mutants = {
       {"some are not told", "csrc/driver/spawn.c", [[, "MKL_NUM_THREADS=1"};]], "};"},
-      {"whatever the user says", "csrc/driver/spawn.c", "if (!is_set(own, single[k]))",
-       "if (true)"},
+      {"in place of what else is there", "csrc/driver/spawn.c",
+       "environment[count++] = single[k];", "environment[0] = single[k];"},
       {"the driver's, too", "lua/meissa/array/blas.lua", "then return blas end",
        "then blas.spec_set_openblas_threads(1) return blas end", finders = {products}},
     },
