@@ -31,10 +31,18 @@ function M.call(entry, y, x, a)
   return ("%s:%s(%s)"):format(y, entry.name, table.concat(given, ", "))
 end
 
---- The call of one of those that change a row, drawn.
+-- Those that change a row: arithmetic, and functions, after which much is nan or infinite.
+local arithmetic, functions = {}, {}
+for _, entry in ipairs(M.changing) do
+  table.insert(entry.operation < method.of.exp.operation and arithmetic or functions, entry)
+end
+
+--- The call of one of those that change a row, drawn: all functions together as often as one of
+-- the others.
 -- @func random random(n): a number from 1 to n
 function M.draw(random, y, x, a)
-  return M.call(M.changing[random(#M.changing)], y, x, a)
+  local entry = arithmetic[random(#arithmetic + 1)] or functions[random(#functions)]
+  return M.call(entry, y, x, a)
 end
 
 return M
