@@ -102,9 +102,10 @@ describe("reasons for the Lua engine", function()
     for i = 1, N do objects[i] = { x = i, name = "n" .. i } end
     local model = { W = meissa.ones(N, 2) }
     function model:predict(i) return self.W[i]:sum() end
-    assert.equal("`out` is a plain table, which only LuaJIT fills",
-      reason_of(function() for i in parallel(N) do out[i] = i end end))
-    assert.equal("`out` is a plain table, which only LuaJIT fills",
+    assert.is_nil(reason_of(function() for i in parallel(N) do out[i] = i end end))
+    assert.equal("`out` is a plain table, which only LuaJIT fills with what is no number",
+      reason_of(function() for i in parallel(N) do local t = {i} out[i] = t end end))
+    assert.equal("`\"x\"` is a string",
       reason_of(function() for i in parallel(N) do out[i] = {i, "x"} end end))
     assert.same({1, "x"}, out[1])
     assert.equal("`l` stands for more than one table, array or function",
@@ -115,7 +116,7 @@ describe("reasons for the Lua engine", function()
           A[i] = l[1]
         end
       end))
-    assert.equal("`predict` is a method of a plain table, which only LuaJIT calls",
+    assert.is_nil(
       reason_of(function() for i in parallel(N) do A[i] = model:predict(i) end end))
     local X, Y = meissa.ones(N, 2), meissa.ones({ N, 2 }, { type = "float" })
     local function one_of(i) if i > 3 then return X[i] end return Y[i] end

@@ -24,6 +24,7 @@ typedef struct ms_target {
   ms_c_site site;
   ms_c_slot slot;
   const char *name; /* of the variable; NULL: the element, or the slot if it has a table */
+  const char *key;  /* of an element of a sliced table, which is capture kind.array; or NULL */
   ms_kind_of kind;
   ms_representation_of form;
   bool counter;
@@ -53,6 +54,14 @@ static bool keeps(const ms_writer *w, const ms_node *node, const void *context) 
   return node->symbol != NULL && is_later_target(keeping, node->symbol);
 }
 
+/* The key of an element of a sliced table, which nothing changes any more. */
+static const char *key_of(ms_writer *w, const ms_node *node) {
+  w->exact++;
+  ms_c_value key = ms_c_hold(w, ms_c_expression(w, node));
+  w->exact--;
+  return ms_c_as_form(w, key, MS_FORM_VALUE, node);
+}
+
 static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *keeping,
                         ms_target *target) {
   const ms_node *value;
@@ -71,6 +80,10 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
     if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
+  } else if (node->kind == MS_INDEX &&
+             ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_SLICE) {
+    target->kind = ms_typed_expression(w->typed, node->kid[0]);
+    target->key = key_of(w, node->kid[1]);
   } else if (node->kind == MS_INDEX &&
              ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE) {
     ms_c_table_place(w, node, &target->slot);
@@ -92,7 +105,7 @@ static const char *converted(ms_writer *w, const ms_target *target, ms_c_value v
 
 /* The value of `node` as an integer, if its target takes it so; else NULL. */
 static const char *as_whole(ms_writer *w, const ms_target *target, const ms_node *node) {
-  if (target->slot.table != NULL) return NULL;
+  if (target->slot.table != NULL || target->key != NULL) return NULL;
   if (target->name == NULL) return ms_c_stored_whole(w, target->site.kind.array, node);
   return target->counter ? ms_c_counted(w, node) : NULL;
 }
@@ -101,6 +114,15 @@ static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c
                   const ms_node *node, const ms_node *place) {
   if (target->slot.table != NULL) {
     ms_c_table_store(w, &target->slot, value, node, place);
+    return;
+  }
+  if (target->key != NULL) {
+    if (value.form == MS_FORM_OBJECT)
+      ms_c_refuse(w, place, "`%s` is a plain table, which only LuaJIT fills with what is no number",
+                  ms_c_source(w, place->kid[0]));
+    if (w->why->line != 0) return;
+    const char *text = ms_c_as_form(w, value, MS_FORM_VALUE, node);
+    ms_c_variable_slice(w, target->kind.array, target->key, text, place);
     return;
   }
   const char *to = target->name != NULL ? target->name : ms_c_target_lvalue(w, &target->site);

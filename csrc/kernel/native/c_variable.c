@@ -52,9 +52,26 @@ static const char *identity(ms_writer *w, uint32_t at) {
   }
 }
 
+static bool is_slice(const ms_writer *w, uint32_t at) {
+  return ms_variable_is(w->emitter, at) && w->typed->variable[at].object == MS_OBJECT_SLICE;
+}
+
+void ms_c_variable_slice(ms_writer *w, uint32_t capture, const char *key, const char *value,
+                         const ms_node *place) {
+  const char *got = ms_c_temp(w);
+  ms_c_line(w, "const int %s = ms_slice_put(&slice%u, %s, %s);", got, capture + 1, key, value);
+  ms_c_error(w, place, ms_c_text(w, "%s == MS_NATIVE_TABLE_NIL", got), "table index is nil");
+  ms_c_error(w, place, ms_c_text(w, "%s == MS_NATIVE_TABLE_NAN", got), "table index is NaN");
+  ms_c_error(w, place, ms_c_text(w, "%s == MS_NATIVE_TABLE_MEMORY", got), "not enough memory");
+}
+
 void ms_c_variables_declare(ms_writer *w) {
   for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
     if (!ms_variable_is(w->emitter, c)) continue;
+    if (is_slice(w, c)) {
+      ms_c_line(w, "ms_streak slice%u = {0};", c + 1);
+      continue;
+    }
     const char *name = ms_c_variable(w, c);
     ms_kind_of kind = w->typed->variable[c];
     ms_representation_of form = ms_c_representation(w, &kind);
@@ -129,6 +146,11 @@ void ms_c_variables_give(ms_writer *w) {
     ms_c_value value = {
         .form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
     if (ms_variable_is_tracked(w->emitter, at)) value.text = ms_c_text(w, "q%u", at + 1);
+    if (is_slice(w, at)) {
+      ms_c_line(w, "ms_give(results + %u, ms_nothing);", slot);
+      slot += 2;
+      continue;
+    }
     if (value.form == MS_FORM_OBJECT) return;
     ms_c_line(w, "ms_give(results + %u, %s);", slot,
               ms_c_as_form(w, value, MS_FORM_VALUE, w->emitter->body));
@@ -155,11 +177,18 @@ void ms_c_variables_give(ms_writer *w) {
     ms_c_line(w, "results[%u].pointer = streak%u.slots;", slot++, at + 1);
     ms_c_line(w, "results[%u].whole = (int64_t)streak%u.used;", slot++, at + 1);
   }
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    uint32_t at = verdict->scalars[s].capture;
+    if (!is_slice(w, at)) continue;
+    ms_c_line(w, "results[%u].pointer = slice%u.slots;", slot++, at + 1);
+    ms_c_line(w, "results[%u].whole = (int64_t)slice%u.used;", slot++, at + 1);
+  }
 }
 
 void ms_c_variables_stop(ms_writer *w) {
   for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
     if (ms_variable_is_ranked(w->emitter, c) && ms_variable_has_streak(w->emitter, c))
       ms_c_line(w, "__builtin_free(streak%u.slots);", c + 1);
+    if (is_slice(w, c)) ms_c_line(w, "__builtin_free(slice%u.slots);", c + 1);
   }
 }

@@ -52,7 +52,8 @@ typedef struct ms_native_fault {
  * numbers of the layout as `whole`; captured numbers as `number`, booleans as `whole`. `results`:
  * two for each result of the info, the value and, as `whole`, an ms_native_tag; then, as `whole`,
  * the positions of private scalars in the order of ms_kernel_info; then two for each streak, where
- * its slots are and how many, which the caller frees. Returns fault->stop.
+ * its slots are and how many, which the caller frees; then the same of each table that is sliced,
+ * of whose slots an assignment takes four: key and tag, value and tag. Returns fault->stop.
  *
  * Given no `results` it runs nothing, and returns an ms_native_prospect. */
 typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,

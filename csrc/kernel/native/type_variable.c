@@ -283,6 +283,9 @@ static void begin(ms_typed *typed) {
     if (!ms_variable_is(typed->emitter, c)) continue;
     const ms_scalar_plan *scalar = typed->emitter->scalar[c];
     if (scalar->role >= MS_ROLE_SLICED) typed->variable[c] = ms_kind_other();
+    if (scalar->role == MS_ROLE_SLICED)
+      typed->variable[c] =
+          (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_SLICE, .array = c};
     /* What blocks return must say whether it was assigned, which only an ms_value can. */
     if (scalar->role == MS_ROLE_PRIVATE && ms_variable_is_result(typed->emitter, c))
       typed->variable[c] = ms_kind_scalar(MS_CAN_NIL);

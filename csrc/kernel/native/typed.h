@@ -34,6 +34,7 @@ typedef enum ms_object_kind {
   MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
   MS_OBJECT_OUTER,    /* table from outside of the loop, of which fields are known */
   MS_OBJECT_LIST,     /* list of numbers from outside of the loop */
+  MS_OBJECT_SLICE,    /* table from outside of which the loop only assigns elements */
   MS_OBJECT_BUILTIN,
   MS_OBJECT_OTHER
 } ms_object_kind;

@@ -6,11 +6,11 @@
 -- engine's own helpers, so that errors are the same on both engines.
 -- @module meissa.kernel.native
 local compiler = require("meissa.kernel.compiler")
-local core = require("meissa.base.ffi")
 local errors = require("meissa.base.errors")
 local failure = require("meissa.kernel.failure")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
+local left = require("meissa.kernel.native_left")
 local merge = require("meissa.kernel.merge")
 local random = require("meissa.kernel.random")
 local streaks = require("meissa.kernel.streaks")
@@ -23,13 +23,12 @@ local slots_type = ffi.typeof("ms_native_slot[?]")
 local fault_type = ffi.typeof("ms_native_fault")
 local bounds_type = ffi.typeof("int64_t[?]")
 local bits_type = ffi.typeof("ms_native_slot")
-local slot_pointer = ffi.typeof("ms_native_slot *")
 
 -- ms_native_stop and ms_native_tag.
 local SUBSCRIPT, VALUE, RANDOM, DECLINED, REPEATED = 1, 2, 4, 5, 6
 -- With VALUE as `dim`: `value` has the bits of an int64 element that is no exact number.
 local ELEMENT = 1
-local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
+local NONE, NUMBER, TRUE, FALSE = left.NONE, left.NUMBER, left.TRUE, left.FALSE
 
 -- Stands for the index of no iteration.
 local NOWHERE = -0x8000000000000000LL
@@ -69,14 +68,6 @@ local function inner_value(value, path)
     if mark == "\1" then value = variable_of(value, name) else value = value[name] end
   end
   return value
-end
-
--- A slot's number. Of NaNs with bits that LuaJIT takes for other values, which memory written
--- through data() may hold, it is a NaN.
-local function number_of(slot)
-  local bits = slot.whole
-  if bits < 0 and bits > -0x8000000000000LL then return 0 / 0 end
-  return slot.number
 end
 
 local function set_value(slot, value)
@@ -147,6 +138,15 @@ local function widths_of(info)
   return widths
 end
 
+-- The numbers of the results that are sliced tables.
+local function slices_of(info)
+  local list = {}
+  for n, result in ipairs(info.results) do
+    if result.role == "sliced" then list[#list + 1] = n end
+  end
+  return list
+end
+
 --- An instance for one job.
 -- @param object the loaded ms_loaded_kernel
 -- @tab info of the native kernel
@@ -164,15 +164,17 @@ function M.instance(object, info, found, values, lua)
     tracked = tracked + (is_tracked and 1 or 0) + (begun and 1 or 0)
   end
   local count = 2 * #info.results + info.positions * tracked
-  local left = widths_of(info)
+  local widths, slices = widths_of(info), slices_of(info)
   -- One slot more, in front: the mark.
-  local results = slots_type(1 + count + 2 * #left)
+  local results = slots_type(1 + count + 2 * #widths + 2 * #slices)
   ffi.copy(results, MARK, SLOT)
   local self = setmetatable({
     entry = object.block, object = object, info = info, found = found, lua = lua,
     versions = lua.versions, slots = slots, space = results, results = results + 1,
-    fault = fault_type(), bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
-    streaks = left, size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
+    fault = fault_type(), bounds = bounds_type(MOST_BOUNDS),
+    encoded = info.positions > 0 or #slices > 0,
+    streaks = widths, slices = slices,
+    size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
     lists = {},
   }, Instance)
   for n, param in ipairs(info.params) do
@@ -254,38 +256,11 @@ local function describe(self)
   return found
 end
 
--- A value that stands in two slots, as the Lua engine has it.
-local function value_of(slots)
-  local tag = tonumber(slots[1].whole)
-  if tag == NONE then return helpers.none end
-  if tag == NUMBER then return number_of(slots[0]) end
-  if tag == TRUE or tag == FALSE then return tag == TRUE end
-  return nil
-end
-
--- Reads what a block has left of a streak, and frees it: the flat list, and how long it is.
-local function take_streak(self, at, members)
-  local slots, used = ffi.cast(slot_pointer, at[0].pointer), tonumber(at[1].whole)
-  local flat, length, positions = {}, 0, self.info.positions
-  for first = 0, used - 1, 2 * members + 1 + positions do
-    for member = 0, members - 1 do
-      flat[length + member + 1] = value_of(slots + first + 2 * member)
-    end
-    flat[length + members + 1] = number_of(slots[first + 2 * members])
-    for d = 1, positions do
-      flat[length + members + 1 + d] = tonumber(slots[first + 2 * members + d].whole)
-    end
-    length = length + members + 1 + positions
-  end
-  core.lib.ms_streak_free(slots)
-  return flat, length
-end
-
 -- The results as the Lua engine's block function returns them.
 local function values_of(self)
   local info, results, values = self.info, self.results, {}
   for n = 1, #info.results do
-    values[n] = value_of(results + 2 * n - 2)
+    values[n] = left.value(results + 2 * n - 2)
   end
   local count, at = #info.results, 2 * #info.results
   local positions = self.size / SLOT - 1 - at
@@ -295,8 +270,12 @@ local function values_of(self)
   end
   count, at = count + positions, at + positions
   for k, members in ipairs(self.streaks) do
-    local flat, length = take_streak(self, results + at + 2 * k - 2, members)
+    local flat, length = left.streak(results + at + 2 * k - 2, members, info.positions)
     values[count + 2 * k - 1], values[count + 2 * k] = flat, length
+  end
+  at = at + 2 * #self.streaks
+  for _, n in ipairs(self.slices) do
+    values[n], at = left.slice(results + at), at + 2
   end
   return values
 end
@@ -345,7 +324,7 @@ end
 --- What a result's two slots hold: whether it was assigned, and the value.
 function M.value(slots)
   local tag = tonumber(slots[1].whole)
-  if tag == NUMBER then return true, number_of(slots[0]) end
+  if tag == NUMBER then return true, left.number(slots[0]) end
   if tag == TRUE or tag == FALSE then return true, tag == TRUE end
   return tag ~= NONE, nil
 end
