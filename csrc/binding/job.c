@@ -247,7 +247,8 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
 }
 
 /* rounds = {sync = name or nil, staleness =, depth = rounds and versions or nil, workers = how many
- * may run, read_first = uint64 and reads = uint32 as bytes, see ms_task_rounds} */
+ * may run, lagged = whether reads wait as exact ones, to see older versions, read_first = uint64
+ * and reads = uint32 as bytes, see ms_task_rounds} */
 static void read_rounds(lua_State *L, int table, ms_task_rounds *rounds) {
   ms_error err = {0};
   size_t size;
@@ -262,6 +263,7 @@ static void read_rounds(lua_State *L, int table, ms_task_rounds *rounds) {
       luaL_error(L, "%s", err.message);
     }
     ms_gate_setting_rename(&rounds->setting, (uint32_t)ms_field_count(L, from, "workers", 1));
+    if (ms_field_count(L, from, "lagged", 0) > 0) rounds->setting.read_lag = 0; /* versions stay */
     rounds->read_first =
         (const uint64_t *)(const void *)ms_field_string(L, from, "read_first", &size);
     rounds->reads = (const uint32_t *)(const void *)ms_field_string(L, from, "reads", &size);

@@ -26,14 +26,17 @@ static void tell_rounds(const ms_session *session, const ms_gate_setting *settin
   ms_text line = {0};
   const ms_schedule *schedule = session->schedule;
   bool bounded = setting->write_lag != MS_GATE_UNBOUNDED;
+  int64_t kept = setting->depth - 1 - setting->write_lag;
+  bool injected = bounded && setting->read_lag == 0 && kept > 0; /* lags that the user chooses */
   ms_text_format(&line, "rounds job=%llu sync=%s", (unsigned long long)session->jobs,
                  setting->name);
-  add_number(&line, "read_lag", setting->read_lag);
+  add_number(&line, "read_lag", injected ? kept : setting->read_lag);
   add_number(&line, "write_lag", setting->write_lag);
   add_number(&line, "read_ahead", setting->read_ahead);
   add_number(&line, "depth", bounded ? setting->depth : 0);
-  ms_text_format(&line, " scope=%s rounds=%u clocks=%d delivered=%d", scopes[setting->scope],
-                 schedule->count / schedule->phase_blocks, setting->clocks, setting->delivered);
+  ms_text_format(&line, " scope=%s rounds=%u clocks=%d delivered=%d injected=%d",
+                 scopes[setting->scope], schedule->count / schedule->phase_blocks, setting->clocks,
+                 setting->delivered, injected);
   ms_history_text(&line);
 }
 

@@ -48,13 +48,16 @@ typedef struct MS_API_TYPE ms_versions {
   ms_version_place *places;
   const ms_layout *layout;
   uint32_t array_count, place_count;
-  uint32_t ranges; /* blocks of a round */
-  uint32_t first;  /* the job's first block */
-  uint32_t at;     /* of a range's two bounds among the block's, the first one's index */
-  int64_t *wanted; /* of each range, which version a block is to see of it, and */
-  int64_t *held;   /* which one the images have; both counted from the start, 0. Or NULL */
-  uint32_t imaged; /* 0: the images have yet to be */
-  uint32_t filled; /* 0: the ring has yet to be filled with what `start` has */
+  uint32_t ranges;      /* blocks of a round */
+  uint32_t first;       /* the job's first block */
+  uint32_t at;          /* of a range's two bounds among the block's, the first one's index */
+  int64_t *wanted;      /* of each range, which version a block is to see of it, and */
+  int64_t *held;        /* which one the images have; both counted from the start, 0. Or NULL */
+  const uint16_t *lags; /* lags[round * ranges + range], both from 0: by how many rounds others are
+                         * to see an older version of a range than that of the round before. NULL:
+                         * that is left to chance */
+  uint32_t imaged;      /* 0: the images have yet to be */
+  uint32_t filled;      /* 0: the ring has yet to be filled with what `start` has */
 } ms_versions;
 
 /* The rows (0-based, end excluded) that a block makes of an array. */

@@ -94,7 +94,12 @@ static void pin(ms_worker *worker, uint32_t block, uint32_t range) {
   const ms_gate *gate = worker->job.gate;
   int64_t round = round_of(worker, block);
   ms_gate_window window = ms_gate_versions(gate, range_of(worker, block), range, round);
+  const ms_versions *versions = worker->job.versions;
   int64_t newest = latest(worker, range);
+  if (versions->lags != NULL) {
+    int64_t lag = versions->lags[(round - 1) * versions->ranges + range];
+    newest = round - 1 > lag ? round - 1 - lag : 0;
+  }
   if (range == range_of(worker, block)) newest = round - 1;
   worker->job.versions->wanted[range] = newest < window.hi ? newest : window.hi;
 }

@@ -12,7 +12,7 @@ M.HEADER = "meissa-history 1"
 -- Fields of each kind: whole numbers, but for those that are named otherwise below; "?": may be
 -- left out.
 local KINDS = {
-  rounds = "job sync read_lag write_lag read_ahead depth scope rounds clocks? delivered?",
+  rounds = "job sync read_lag write_lag read_ahead depth scope rounds clocks? delivered? injected?",
   block = "job block reads writes observer?",
   loop = "job blocks ordered stages?",
   ["end"] = "job round? hash?",

@@ -291,11 +291,11 @@ function M.run_here(run)
   local operands, _, where = job_operands.collect(run, apart)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws,
                                            run.grid.layout, run.first)
-  local run_block, all, along = execution.runner(instance, run.grid.layout), {}, run.replay
+  local run_block, all, along = execution.runner(instance, run.grid.layout), {}, run.along
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
   local next_block, list = grids.serial_order(run.grid, run.first, run.last), stages.of(run.grid)
-  if along then next_block = replay.order(along, run.first) end
+  if along and along.order then next_block = replay.order(along, run.first) end
   local function run_one(number, parts)
     if own then own:begin(number) end
     if instance.versions then

@@ -6,6 +6,7 @@ local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local lags = require "meissa.driver.lags"
 local pool = require "meissa.driver.pool"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
@@ -16,7 +17,7 @@ local M = {}
 local NAME = "meissa.iterate"
 
 -- Options that a loop in rounds has by itself, and those that it has in common with others.
-local OWN = {"stop", "test", "dry", "ranges", "depth", "staleness", "sync", "by", "check"}
+local OWN = {"stop", "test", "dry", "ranges", "depth", "staleness", "sync", "by", "lags", "check"}
 local COMMON = {"explain", "engine", "numeric", "reduce", "impure"}
 local OPTIONS = {}
 for _, list in ipairs {OWN, COMMON} do
@@ -139,6 +140,8 @@ local function sync_of(options)
                  "\"pd-delay\", \"ssp\" or \"async\", not %s", NAME, tostring(name))
   end
   if staleness ~= nil then whole(staleness, "option 'staleness'", 0, true) end
+  local injected = lags.parse(options)
+  if injected then staleness = injected.most end
   if depth ~= nil then whole(depth, "option 'depth'", 1) end
   c_api.call(c_api.lib.ms_gate_setting_find, name,
              staleness == math.huge and 0x7fffffffffffffffLL or staleness or -1, depth or -1,
@@ -147,7 +150,7 @@ local function sync_of(options)
   local lag = lag_of(setting.read_lag)
   return {sync = name, staleness = staleness, depth = depth, workers = math.max(1, pool.workers()),
           versions = tonumber(setting.depth), lag = lag, ahead = lag_of(setting.read_ahead),
-          images = lag > 0 or nil, global = setting.scope == 3}
+          images = lag > 0 or nil, global = setting.scope == 3, lags = lag > 0 and injected or nil}
 end
 
 --- Reads the arguments: `values`, the arrays; `list`, whether they came as one; `rounds`; `space`,

@@ -11,6 +11,7 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
+local lags = require "meissa.driver.lags"
 local loop = require "meissa.driver.loop"
 local nesting = require "meissa.base.nesting"
 local plans = require "meissa.plan"
@@ -136,7 +137,8 @@ function M.describe(self, run)
   local first, reads = versioned.packed(found)
   return {sync = asked.sync, staleness = asked.staleness, depth = asked.depth,
           workers = asked.workers, read_first = first, reads = reads,
-          images = asked.images and (on_workers() or recorded()) and true or nil}
+          images = asked.images and (asked.lags or on_workers() or recorded()) and true or nil,
+          lagged = asked.lags and 1 or nil, sets = found.sets}
 end
 
 -- Plans as many rounds as can be planned at once, after `done`.
@@ -192,6 +194,13 @@ local function part_of(run, blocks)
   return run.parts[blocks]
 end
 
+-- Has the rounds after `done` up to `last` read versions of the ages that are asked for.
+local function add_lags(self, run, done, last)
+  local ranges = run.grid.ranges[2]
+  run.lags = lags.table(self.request.sync.lags, self.draws, done + 1, last, ranges)
+  run.along = {reads = lags.reads(run.lags, run.rounds.sets, ranges)}
+end
+
 -- Runs the rounds after `done` up to `last`, in one job.
 local function run_job(self, run, done, last)
   local ranges = run.grid.ranges[2]
@@ -200,8 +209,9 @@ local function run_job(self, run, done, last)
   run.called = system.clock()
   for c, value in pairs(self.scalars) do run.values[c] = value end
   local along = recorded() and replay.next(last - done, ranges)
-  run.replay = along and self.request.sync.images and along or nil
-  local attempt = on_workers() and not run.replay and run_on_workers or run_here
+  run.along, run.lags = along and self.request.sync.images and along or nil, nil
+  local attempt = on_workers() and not run.along and run_on_workers or run_here
+  if self.request.sync.lags and not run.along then add_lags(self, run, done, last) end
   for _, each in ipairs(speculate.run(run, attempt, run_here)) do
     self.scalars[each.capture] = each.value
   end

@@ -64,6 +64,10 @@ function M.of(where, operands, layout, first)
     core.wanted, core.held = wanted, held
     self.keep[#self.keep + 1], self.keep[#self.keep + 2] = wanted, held
   end
+  if told.lags then
+    core.lags = ffi.cast("const uint16_t *", told.lags)
+    self.keep[#self.keep + 1] = told.lags
+  end
   core.arrays, core.array_count, core.layout = self.arrays, #told.arrays, layout
   core.ranges, core.first, core.at = told.ranges, first, told.at
   core.filled = told.filled and 1 or 0

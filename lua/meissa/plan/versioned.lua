@@ -228,7 +228,8 @@ end
 -- version; `places`, to be filled
 function M.place(run, place)
   local told = {arrays = {}, places = {}, ranges = run.grid.ranges[2], filled = not run.by_value,
-                at = 2 * (run.plan.cut_dims[2] - 1), images = run.rounds and run.rounds.images}
+                at = 2 * (run.plan.cut_dims[2] - 1), images = run.rounds and run.rounds.images,
+                lags = run.lags}
   for k in ipairs(run.versions.memory.arrays) do told.arrays[k] = place_array(run, k, place) end
   return told
 end
