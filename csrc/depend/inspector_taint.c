@@ -71,18 +71,21 @@ static bool start_path(const ms_inspector *inspector, const ms_node *node, ms_ar
   return true;
 }
 
+/* Whether a key is a range, or, where marks must be of elements, may be one. */
+static bool is_range(const ms_inspector *inspector, const ms_node *key) {
+  bool marks = inspector->form == MS_INSPECT_READS; /* a range of marks is as good */
+  return key->kind == MS_TABLE || (!marks && ms_walk_is_table_key(inspector->walk, key));
+}
+
 bool ms_inspector_path(const ms_inspector *inspector, const ms_node *node, ms_array_path *path) {
   if (start_path(inspector, node, path)) return true;
   if (node->kind == MS_PAREN) return ms_inspector_path(inspector, node->kid[0], path);
   if (node->kind != MS_INDEX || !ms_inspector_path(inspector, node->kid[0], path)) return false;
   const ms_node *key = node->kid[1];
   path->subscripts += key->kind == MS_TABLE ? key->kids : 1;
-  path->range = path->range || ms_walk_is_table_key(inspector->walk, key);
-  for (uint32_t k = 0; key->kind == MS_TABLE && k < key->kids; k++) {
-    const ms_node *each = key->kid[k]->kid[1];
-    path->range =
-        path->range || each->kind == MS_TABLE || ms_walk_is_table_key(inspector->walk, each);
-  }
+  if (key->kind != MS_TABLE) path->range = path->range || is_range(inspector, key);
+  for (uint32_t k = 0; key->kind == MS_TABLE && k < key->kids; k++)
+    path->range = path->range || is_range(inspector, key->kid[k]->kid[1]);
   return true;
 }
 

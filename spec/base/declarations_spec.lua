@@ -69,7 +69,7 @@ describe("Declarations of the core", function()
     child.write(directory .. "/layout.c", child.read(gen .. "declarations.i") ..
                 layout_program(all))
     local pipe = io.popen(("cd %s && cc -std=gnu11 -w -DMS_API= -DMS_API_TYPE= -x c layout.c " ..
-                           "-o layout 2>&1 && ./layout"):format(directory))
+                           "-o layout -lm 2>&1 && ./layout"):format(directory))
     local lines = 0
     for line in pipe:lines() do
       local name = line:match("^([%w_]+)")

@@ -279,9 +279,9 @@ print "followed"
 
   it("sends all in fast arithmetic", function()
     meissa.init {workers = 1, shm = false}
-    gather {numeric = "fast"}
+    gather {numeric = "fast", engine = "lua"}
     w[idx[1]] = 7
-    local _, plan = gather {numeric = "fast"}
+    local _, plan = gather {numeric = "fast", engine = "lua"}
     assert.equal(8 * m, plan.moved)
   end)
 
