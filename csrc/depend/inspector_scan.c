@@ -308,6 +308,21 @@ static bool look_for_label(ms_node *node, void *context) {
   return true;
 }
 
+static bool spoil_inside(ms_node *node, void *context) {
+  spoiling *spoil = context;
+  const ms_node *name = node->kind == MS_SET_FUNCTION ? node->kid[0] : NULL;
+  if (name != NULL && name->symbol != NULL) give(spoil->inspector, name->symbol, spoil->taint);
+  return spoil_assigned(node, context);
+}
+
+/* When a function of the body is called is not looked at: nothing is known of what it assigns. */
+static bool spoil_functions(ms_node *node, void *context) {
+  spoiling what = {context, MS_TAINT_UNKNOWN};
+  if (node->kind != MS_FUNCTION) return true;
+  ms_node_walk(node, spoil_inside, &what);
+  return false;
+}
+
 void ms_inspector_settle(ms_inspector *inspector) {
   ms_node *body = inspector->walk->loop->body;
   ms_node_walk(body, look_for_label, inspector);
@@ -315,6 +330,7 @@ void ms_inspector_settle(ms_inspector *inspector) {
     before = inspector->served;
     memset(inspector->taint, 0,
            (inspector->walk->loop->tree->symbols + 1) * sizeof *inspector->taint);
+    ms_node_walk(body, spoil_functions, inspector);
     inspector->jumps = 0;
     inspector->checking = false;
     for (inspector->changed = true; inspector->changed;) {

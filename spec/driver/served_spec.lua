@@ -75,6 +75,8 @@ describe("a served array", function()
     {"local j = idx[i] if w[j] > 0 then goto on end j = j + 1 ::on:: A[i] = v[j]",
      "v served, w broadcast"},
     -- what the slice cannot compute
+    {"local k = idx[i] local function f() k = 5 end f() A[i] = w[k]", "w broadcast"},
+    {"local k = idx[i] A[i] = (function() k = 5 return 0 end)() + w[k]", "w broadcast"},
     {"A[i] = w[A[i]]", "w broadcast"},
     {"A[i] = w[meissa.random(1000)]", "w broadcast"},
     {"local t = {idx[i]} A[i] = w[t[1]]", "w broadcast"},
