@@ -70,7 +70,7 @@ describe("injected staleness", function()
 
   it("shows in the history, by its weights", function()
     local directory = child.directory()
-    local path, count, total = directory .. "/h", {}, 0
+    local path, count, total, of_round, mixed = directory .. "/h", {}, 0, {}, false
     run("lags = {{0, 1}, {2, 3}}", "MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path)
     local verdict = history.judge_file(path)
     assert.equal(0, #verdict.problems, verdict.problems[1] and verdict.problems[1].text)
@@ -79,9 +79,12 @@ describe("injected staleness", function()
       if block ~= range and tonumber(round) > 3 then
         local lag = round - 1 - version
         count[lag], total = (count[lag] or 0) + 1, total + 1
+        mixed = mixed or of_round[round] ~= nil and of_round[round] ~= lag
+        of_round[round] = lag
       end
     end
     child.remove(directory)
+    assert.is_true(mixed) -- each range has a lag of its own
     assert.is_nil(count[1])
     assert(count[0] / total > 0.1 and count[0] / total < 0.45)
     assert.equal(total, count[0] + count[2])
