@@ -23,7 +23,7 @@ local function bytes(A) return ffi.string((A:data()), A:nnz() * 8) end
 
 -- A grid in rounds, with a sum, an array that goes along, and stop tests.
 local function relax()
-  local n, change = 160, 0
+  local n, change = 240, 0
   local u, seen = meissa.rand({n, n}, {seed = 3}), meissa.zeros {n, n}
   local function stop(t) return t == 150 end
   for t, i, j in meissa.iterate(u, 400, {2, n - 1}, {2, n - 1}, {stop = stop, test = 50}) do

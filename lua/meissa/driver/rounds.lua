@@ -7,6 +7,7 @@
 -- they were until the last version is copied into them.
 -- @module meissa.driver.rounds
 
+local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local job = require "meissa.driver.job"
@@ -54,12 +55,14 @@ function M.check(run)
     run.plan.dims[2])
 end
 
--- Runs the blocks in this process; loops in the body run plainly, as they do on a worker.
+-- Runs the blocks in this process, one after the other; loops in the body run plainly, as on a
+-- worker.
 local function run_here(run)
-  local outer = nesting.in_body
-  nesting.in_body = true
+  local outer, by_value, images = nesting.in_body, run.by_value, run.rounds.images
+  if on_workers() and not run.along then run.rounds.images = nil end -- every read is exact here
+  nesting.in_body, run.by_value = true, false
   local ok, assigned, left = pcall(job.run_here, run)
-  nesting.in_body = outer
+  nesting.in_body, run.by_value, run.rounds.images = outer, by_value, images
   if not ok then error(assigned, 0) end
   run.left = left
   return assigned
@@ -68,6 +71,35 @@ end
 local function run_on_workers(run)
   local assigned, measured, left = job.run(run)
   run.left, run.measured = left, measured
+  return assigned
+end
+
+-- Rounds so short, in seconds, that handing over between workers costs more than it gains; and for
+-- how long such are run in this process without looking up.
+local SHORT, WHILE = 2e-5, 0.05
+
+-- How long a round takes, as far as that is known.
+local function seconds_of(run)
+  local learned = run.record.learned
+  return learned and learned.pace * run.grid.volume / run.grid.ranges[1]
+end
+
+-- Whether rounds are run in this process although there are workers: not where a history is to be
+-- recorded, or followed.
+local function is_short(run)
+  local seconds = seconds_of(run)
+  if recorded() or environment.get "MEISSA_HISTORY" then return false end
+  return seconds ~= nil and seconds < SHORT and run.native ~= nil and run.native.object ~= nil
+end
+
+-- The same as run_on_workers for short rounds.
+local function run_short(run)
+  local began, share = system.clock(), run.last - run.first
+  local assigned = run_here(run)
+  local took, learned = system.clock() - began, run.record.learned
+  learned.pace = math.min(2 * learned.pace, took / run.part.volume)
+  run.measured = {seconds = took, moved = 0, workers = 1, launch = 0, deaths = 0, redone = 0,
+                  repeated = 0, shares = {{busy = took, waited = 0, moved = 0, blocks = share}}}
   return assigned
 end
 
@@ -210,7 +242,10 @@ local function run_job(self, run, done, last)
   for c, value in pairs(self.scalars) do run.values[c] = value end
   local along = recorded() and replay.next(last - done, ranges)
   run.along, run.lags = along and self.request.sync.images and along or nil, nil
-  local attempt = on_workers() and not run.along and run_on_workers or run_here
+  local attempt = run_here
+  if on_workers() and not run.along then
+    attempt = not self.request.sync.lags and is_short(run) and run_short or run_on_workers
+  end
   if self.request.sync.lags and not run.along then add_lags(self, run, done, last) end
   for _, each in ipairs(speculate.run(run, attempt, run_here)) do
     self.scalars[each.capture] = each.value
@@ -243,6 +278,9 @@ function M.run(self, plan)
     while done < target do
       if not run or done == run.base + run.size then run = begin_chunk(self, plan, done) end
       local most = math.max(1, math.floor(MOST_RUN / run.grid.ranges[2]))
+      if not request.sync.lags and is_short(run) then
+        most = math.min(most, math.ceil(WHILE / seconds_of(run)))
+      end
       local last = math.min(target, run.base + run.size, done + most)
       run_job(self, run, done, last)
       done = last
