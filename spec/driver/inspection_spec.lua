@@ -167,6 +167,18 @@ describe("inspection", function()
                   err.message:find("inspection of p ended in an error: .*0", 1))
   end)
 
+  it("trusts fast arithmetic with whole numbers only", function()
+    local p, f, out = meissa.ones({9}, {type = "int32"}), meissa.ones(9), meissa.zeros(9)
+    for i = 1, 9 do p[i], f[i] = 10 - i, (10 - i) / 3 end
+    for i in parallel(9, {numeric = "fast"}) do out[p[i]] = i end
+    assert.equal(9, out[1])
+    assert.is_false(pcall(function()
+      for i in parallel(9, {numeric = "fast"}) do out[math.floor(f[i] * 3)] = i end
+    end))
+    for i in parallel(9) do out[math.floor(f[i] * 3)] = i + 1 end
+    assert.equal(10, out[1])
+  end)
+
   it("does not count as loops of the program's", function()
     local p, out = meissa.zeros({9}, {type = "int32"}), meissa.zeros(9)
     for i = 1, 9 do p[i] = 10 - i end

@@ -80,7 +80,9 @@ end
 function M.prove(run)
   local plan = run.plan
   local collisions = plan.collisions
-  local state = slices.state(run, collisions.stores .. collisions.looks, collisions.arrays)
+  local text = collisions.stores .. collisions.looks
+  if not slices.is_exact(run, text, collisions.arrays) then return nil end
+  local state = slices.state(run, text, collisions.arrays)
   if state and plan.proved == state then return true end
   plan.proved = nil
   local ok, first, other = random.uncounted(plans.silently, look, run)

@@ -42,7 +42,9 @@ end
 -- arrays do.
 local function suits(run)
   local plan, space = run.plan, run.space
-  if not plan.collisions.levels or plan.draws or space.array or space.impure then return false end
+  local collisions = plan.collisions
+  if not collisions.levels or plan.draws or space.array or space.impure then return false end
+  if not slices.is_exact(run, collisions.levels, collisions.levelled) then return false end
   for _, scalar in ipairs(plan.scalar_list) do
     local symmetric = scalar.role == "reduction" and SYMMETRIC[scalar.op] and
       not scalar.tie and not scalar.start and not scalar.after

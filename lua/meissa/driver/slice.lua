@@ -95,6 +95,33 @@ end
 -- Values that say all of themselves.
 local PLAIN = {number = true, boolean = true, string = true, ["nil"] = true, builtin = true}
 
+local function is_whole(value) return value % 1 == 0 end
+
+-- Whether a captured value leads to nothing but whole numbers.
+local function is_integral(binding, value)
+  if binding.kind == "array" then return binding.integer end
+  return binding.kind == "number" and is_whole(value)
+end
+
+--- Whether a text computes the subscripts that the body does: in fast arithmetic those of whole
+-- numbers alone are the same in both.
+-- @tab run the loop's run @string text the slice's @tab marked bindings of the arrays that it has
+-- marks for
+function M.is_exact(run, text, marked)
+  if run.space.numeric == "strict" then return true end
+  local is_marked = {}
+  for _, b in ipairs(marked) do is_marked[run.bindings[b].array] = true end
+  for c, capture in ipairs(run.record.captures) do
+    local binding = run.bindings[c]
+    local own = binding.kind == "array" and is_marked[binding.array]
+    if inspect.has_name(text, capture.root) and not own and
+       not is_integral(binding, run.values[c]) then
+      return false
+    end
+  end
+  return not string.find(text, "%d%.%d")
+end
+
 --- What running a text gives depends on, beside the plan, as a string; nil if it cannot be said.
 -- @tab run the loop's run @string text the slice's @tab marked bindings of the arrays that it has
 -- marks for
