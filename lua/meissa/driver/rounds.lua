@@ -78,26 +78,32 @@ end
 -- how long such are run in this process without looking up.
 local SHORT, WHILE = 2e-5, 0.05
 
--- How long a round takes, as far as that is known.
+-- How much longer they may have taken on workers, which have other things to do for each block and
+-- may have lost their cores meanwhile, for it to be tried here.
+local TOLERANCE = 8
+
+-- How long a round takes, as far as that is known, here or on workers; and how long it may.
 local function seconds_of(run)
-  local learned = run.record.learned
-  return learned and learned.pace * run.grid.volume / run.grid.ranges[1]
+  local volume, record = run.grid.volume / run.grid.ranges[1], run.record
+  if record.pace_here then return record.pace_here * volume, SHORT end
+  if record.learned then return record.learned.pace * volume, TOLERANCE * SHORT end
 end
 
 -- Whether rounds are run in this process although there are workers: not where a history is to be
 -- recorded, or followed.
 local function is_short(run)
-  local seconds = seconds_of(run)
+  local seconds, most = seconds_of(run)
   if recorded() or environment.get "MEISSA_HISTORY" then return false end
-  return seconds ~= nil and seconds < SHORT and run.native ~= nil and run.native.object ~= nil
+  return seconds ~= nil and seconds < most and run.native ~= nil and run.native.object ~= nil
 end
 
 -- The same as run_on_workers for short rounds.
 local function run_short(run)
   local began, share = system.clock(), run.last - run.first
   local assigned = run_here(run)
-  local took, learned = system.clock() - began, run.record.learned
-  learned.pace = math.min(2 * learned.pace, took / run.part.volume)
+  local took, record = system.clock() - began, run.record
+  -- A core that was lost to others says nothing about the loop.
+  record.pace_here = math.min(2 * (record.pace_here or math.huge), took / run.part.volume)
   run.measured = {seconds = took, moved = 0, workers = 1, launch = 0, deaths = 0, redone = 0,
                   repeated = 0, shares = {{busy = took, waited = 0, moved = 0, blocks = share}}}
   return assigned
