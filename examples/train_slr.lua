@@ -68,6 +68,7 @@ end
 
 if ... == "train_slr" then return M end
 
+local points = require "points"
 local run = require "run"
 local parser = run.parser("train_slr.lua", "Sparse logistic regression.", {rank = true})
 parser:epilog [[
@@ -86,31 +87,9 @@ local options = run.options(parser)
 local delay, how = options.delay, {engine = options.engine, ordered = false}
 local rate = options.rate or (options.update == "sgd" and 0.05 or 0.3)
 
--- Ten features of a thousand a point; a label for the sign of a planted sum, with noise.
-local function generate(points, seed)
-  local draws, planted = meissa.rand({points, 11}, {seed = seed}), meissa.randn({1000}, {seed = 1})
-  local i, j, v, y = {}, {}, {}, meissa.zeros(points)
-  for p = 1, points do
-    local sum, row = 0, draws[p]
-    for k = 1, 10 do
-      local feature = 100 * (k - 1) + 1 + math.floor(100 * row[k] * row[k])
-      i[#i + 1], j[#j + 1], v[#v + 1] = p, feature, 1
-      sum = sum + planted[feature]
-    end
-    y[p] = sum > 2 * math.log(1 / row[11] - 1) and 1 or -1
-  end
-  return meissa.sparse({points, 1000}, {i = i, j = j, v = v}), y
-end
-
-local X, y, T, ty
-if options.data then
-  X, y = run.read(meissa.read.libsvm, options.data, {features = options.features})
-  T, ty = X, y
-  if options.test then T, ty = run.read(meissa.read.libsvm, options.test, {like = X}) end
-else
-  X, y = generate(options.points, options.seed + 1)
-  T, ty = generate(math.ceil(options.points / 4), options.seed + 2)
-end
+local X, y, T, ty = points.take(options, function(sum, draw)
+  return sum > 2 * math.log(1 / draw - 1)
+end)
 local n = X:size(1)
 local model = M.new(X:size(2), options.update, rate)
 

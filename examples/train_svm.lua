@@ -40,6 +40,7 @@ end
 
 if ... == "train_svm" then return M end
 
+local points = require "points"
 local run = require "run"
 local parser = run.parser("train_svm.lua", "A support vector machine by SGD on replicas.",
                           {rank = true})
@@ -60,39 +61,8 @@ parser:option("--save", "Save the weights to this file.")
 local options = run.options(parser)
 local how = {engine = options.engine, ordered = false}
 
--- Ten features of a thousand a point; a label for the sign of a planted sum, some of them wrong.
-local function generate(points, seed)
-  local draws, planted = meissa.rand({points, 11}, {seed = seed}), meissa.randn({1000}, {seed = 1})
-  local i, j, v, y = {}, {}, {}, meissa.zeros(points)
-  for p = 1, points do
-    local sum, row = 0, draws[p]
-    for k = 1, 10 do
-      local feature = 100 * (k - 1) + 1 + math.floor(100 * row[k] * row[k])
-      i[#i + 1], j[#j + 1], v[#v + 1] = p, feature, 1
-      sum = sum + planted[feature]
-    end
-    y[p] = (sum > 0) == (row[11] > 0.05) and 1 or -1
-  end
-  return meissa.sparse({points, 1000}, {i = i, j = j, v = v}), y
-end
-
--- Labels as 1 and -1, whatever a file has for them.
-local function signs(y)
-  local list = {}
-  for p = 1, y:size(1) do list[p] = y[p] > 0 and 1 or -1 end
-  return meissa.from(list)
-end
-
-local X, y, T, ty
-if options.data then
-  X, y = run.read(meissa.read.libsvm, options.data, {features = options.features})
-  T, ty = X, y
-  if options.test then T, ty = run.read(meissa.read.libsvm, options.test, {like = X}) end
-else
-  X, y = generate(options.points, options.seed + 1)
-  T, ty = generate(math.ceil(options.points / 4), options.seed + 2)
-end
-y, ty = signs(y), signs(ty)
+local X, y, T, ty = points.take(options, points.mostly_right)
+y, ty = points.signs(y), points.signs(ty)
 
 local w = meissa.zeros(X:size(2))
 local made, r = pcall(meissa.replicate, w, {

@@ -20,6 +20,9 @@ M.pointer_ctypes = {
   ffi.typeof("int64_t *"),
 }
 
+--- Bytes of an element by the type's name.
+M.element_sizes = { float = 4, double = 8, int32 = 4, int64 = 8 }
+
 --- Numbers of the core's reductions (ms_reduction).
 M.reduction = { sum = 0, magnitudes = 1, squares = 2, least = 3, most = 4,
   product = 5, spread = 6 }

@@ -9,6 +9,7 @@
 -- written, and such a mistake shows.
 -- @module meissa.array.scratch
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local make = require "meissa.array.make"
 local tables = require "meissa.base.tables"
@@ -53,8 +54,6 @@ end
 local kept, kept_count = {}, 0
 local MOST_KEPT = 32
 
-local sizes = {float = 4, double = 8, int32 = 4, int64 = 8}
-
 local function memory_of(about)
   local known = kept[about.store]
   if known and known.size == about.size then return known end
@@ -65,7 +64,7 @@ local function memory_of(about)
     errors.raise("ARR", "out of memory for a scratch array of %d bytes", about.size)
   end
   local address = tonumber(ffi.cast("uintptr_t", bytes))
-  local width = sizes[about.type]
+  local width = c_api.element_sizes[about.type]
   known = {size = about.size, keep = bytes, base = bytes + (-address) % 64,
            count = about.size / width, width = width,
            undefined = ffi.new(string.gsub(about.type, "^int%d+$", "%0_t") .. "[1]",

@@ -15,6 +15,13 @@ local advance = next
 -- Metatables are not asked.
 function M.each(t) return advance, t, nil end
 
+--- Another table with the same entries, without a metatable.
+function M.copy(t)
+  local copy = {}
+  for key, value in advance, t do copy[key] = value end
+  return copy
+end
+
 -- Keys in an order of their own: numbers, then strings, then booleans, then the rest as it comes.
 local rank = { number = 1, string = 2, boolean = 3 }
 

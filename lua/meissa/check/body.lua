@@ -83,7 +83,7 @@ local function compile(record, env, position, names, text)
 end
 
 --- Makes the body of a loop.
--- @tab record the loop (see meissa.driver.loop)
+-- @tab record the loop (see meissa.driver.record)
 -- @number collapse how many nested loops are one
 -- @tab env the function's globals
 -- @treturn table {run = body(indices...), bounds = {[d] = a function of the outer indices that

@@ -14,6 +14,7 @@ local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
 local replicas = require "meissa.sync.replica"
 local settings_of = require "meissa.sync.settings"
+local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
 
 local M = {}
@@ -130,8 +131,7 @@ local function obey(loop, state, t, answer)
   if answer.every then check_every(answer.every) end
   if answer.set then set_numbers(loop.run, answer.set) end
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
-    local now = {}
-    for name, value in pairs(state.exchange.settings) do now[name] = value end
+    local now = tables.copy(state.exchange.settings)
     if answer.merge ~= nil then now.merge = settings_of.merge(answer.merge, now.replicas) end
     if answer.staleness ~= nil then now.staleness = settings_of.staleness(answer.staleness) end
     settings_of.set_filter(now, answer.filter ~= nil and answer.filter or now.asked_filter)
@@ -151,10 +151,8 @@ end
 function M.ask(loop, t, last)
   local lead = loop.lead
   if not lead.on_round or (t % lead.cut ~= 0 and not last) then return nil end
-  local state, outer = find_state(loop), nesting.in_body
-  nesting.in_body = true
-  local ok, answer = pcall(lead.on_round, shown(loop, state, t))
-  nesting.in_body = outer
+  local state = find_state(loop)
+  local ok, answer = nesting.pcall(lead.on_round, shown(loop, state, t))
   if not ok then error(answer, 0) end
   loop.sums, loop.bytes, loop.waited = nil, 0, 0
   if answer == nil or answer == false then return nil end

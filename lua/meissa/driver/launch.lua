@@ -57,21 +57,14 @@ function M.again(...)
   return launch
 end
 
--- A copy of a table.
-local function copy_of(t)
-  local copy = {}
-  for key, value in tables.each(t) do copy[key] = value end
-  return copy
-end
-
 -- The plan for numbers on a launch's line, which was run without it; that at which the line begins
 -- where the arrays are gone.
 local function plan_of_line(launch)
   local kept, numbers, at = launch:kept(), launch:numbers(), 0
   local line = kept.line
-  local space, bindings = copy_of(line.space), copy_of(line.bindings)
+  local space, bindings = tables.copy(line.space), tables.copy(line.bindings)
   for c, binding in ipairs(line.bindings) do
-    bindings[c] = copy_of(binding)
+    bindings[c] = tables.copy(binding)
     if binding.kind == "array" then
       bindings[c].value = kept.seen[c]
       if bindings[c].value == nil then return line.plan end
@@ -288,9 +281,9 @@ local function look_ahead(launch, kept, run, numbers)
     kept.failed = kept.failed + 1
     return
   end
-  local space, bindings = copy_of(run.space), copy_of(run.bindings)
+  local space, bindings = tables.copy(run.space), tables.copy(run.bindings)
   for c, binding in ipairs(run.bindings) do
-    bindings[c] = copy_of(binding)
+    bindings[c] = tables.copy(binding)
     bindings[c].value = nil
   end
   kept.line = {space = space, bindings = bindings, plan = run.plan}

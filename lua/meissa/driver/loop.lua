@@ -83,10 +83,7 @@ end
 -- the body run plainly, as they do on a worker.
 local function run_blocks_here(run)
   last_plan = run.plan
-  local outer = nesting.in_body
-  nesting.in_body = true
-  local ok, assigned = pcall(job.run_here, run)
-  nesting.in_body = outer
+  local ok, assigned = nesting.pcall(job.run_here, run)
   if not ok then error(assigned, 0) end
   return assigned
 end

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Making planned loops ready to run: their grid, their kernel, their engine.
 --
--- A run is what meissa.driver.loop says; what is found becomes its `grid`, `kernel` and `native`.
+-- A run is what meissa.driver.planning says; what is found becomes its `grid`, `kernel` and
+-- `native`.
 -- @module meissa.driver.ready
 
 local engine = require "meissa.kernel.engine"

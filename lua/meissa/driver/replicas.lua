@@ -8,6 +8,7 @@
 -- @module meissa.driver.replicas
 
 local array = require "meissa.array"
+local copies = require "meissa.sync.replica"
 local errors = require "meissa.base.errors"
 local exchanges = require "meissa.sync.exchange"
 local ffi = require "ffi"
@@ -19,7 +20,6 @@ local values = require "meissa.sync.values"
 
 local M = {}
 
-local MOST_REPLICAS = 4096
 local doubles = ffi.typeof "double[?]"
 
 -- ------------------------------------------------------------------------------- the replica
@@ -161,14 +161,6 @@ local function numbers_of(w, vector)
   for i = 0, about.count - 1 do vector[i] = from[i] end
 end
 
-local function give_numbers(w, vector)
-  local now = w:clone()
-  local about = array.describe(now)
-  local to = ffi.cast(about.type .. " *", array.core(now).data)
-  for i = 0, about.count - 1 do to[i] = vector[i] end
-  w:copy(now)
-end
-
 local function vectors(count, size)
   local list = {}
   for k = 1, count do list[k] = doubles(size) end
@@ -204,7 +196,7 @@ function meetings.exchange(run, requests)
   slot.t = slot.t + 1
   run.bytes = run.bytes + slot.exchange:round(slot.t, slot.before, slot.after, slot.out)
   for k, request in ipairs(requests) do
-    give_numbers(request.array, slot.out[k])
+    copies.assign(request.array, slot.out[k])
     numbers_of(request.array, slot.out[k]) -- floats are rounded
   end
   slot.before, slot.out = slot.out, slot.before
@@ -289,9 +281,9 @@ end
 
 local function check(count, options, fn)
   if type(count) ~= "number" or count < 1 or count ~= math.floor(count) or
-     count > MOST_REPLICAS then
+     count > copies.MOST then
     errors.raise("OPT", "meissa.replicas: the number of replicas is a whole number from 1 to " ..
-                 "%d, not %s", MOST_REPLICAS, tostring(count))
+                 "%d, not %s", copies.MOST, tostring(count))
   end
   errors.check_options("meissa.replicas", options, {"setup", "seed"})
   if type(fn) ~= "function" then
@@ -331,13 +323,10 @@ function M.replicas(count, options, fn, ...)
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
                keep = keep, draws = draws}
-  local outer = nesting.in_body
-  nesting.in_body = true
-  local ok, err = pcall(function(...)
+  local ok, err = nesting.pcall(function(...)
     if options.setup then options.setup(1) end
     run_all(run, fn, {...}, select("#", ...))
   end, ...)
-  nesting.in_body = outer
   if ok then return run.results end
   for target, before in pairs(kept) do target:copy(before) end
   error(err, 0)

@@ -308,10 +308,7 @@ end
 
 -- Runs a round in this process, where loops in the body run plainly, as they do on a worker.
 local function run_round_here(run)
-  local outer = nesting.in_body
-  nesting.in_body = true
-  local ok, round = pcall(job.run_round_here, run)
-  nesting.in_body = outer
+  local ok, round = nesting.pcall(job.run_round_here, run)
   if not ok then error(round, 0) end
   return round
 end

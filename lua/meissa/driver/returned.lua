@@ -26,7 +26,7 @@ local function contents_of(t)
 end
 
 --- Notes what the loop's output tables hold before it.
--- @tab run see meissa.driver.loop
+-- @tab run see meissa.driver.planning
 -- @treturn table|nil for M.check; nil if the loop leaves no values
 function M.watch(run)
   local list = {}

@@ -8,6 +8,7 @@
 
 local array = require "meissa.array"
 local execution = require "meissa.kernel.execution"
+local inspect = require "meissa.plan.inspect"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local prefetch = require "meissa.driver.prefetch"
@@ -18,10 +19,7 @@ local M = {}
 -- Whether a slice's body names the variable that counts rounds.
 local function names_round(run)
   local body = string.match(run.plan.prefetch.text, "\n(.*)$") or ""
-  for word in string.gmatch(body, "[%a_][%w_]*") do
-    if word == run.plan.indices[1] then return true end
-  end
-  return false
+  return inspect.has_name(body, run.plan.indices[1])
 end
 
 -- Which marks are those of versioned arrays: the number of the array by the number of the marks.

@@ -112,11 +112,9 @@ local function ranges_of(space, options, given)
   local count = math.max(0, elements[2] - elements[1] + 1)
   local parts = options.ranges or math.min(MOST, math.max(LEAST, math.ceil(count / EACH)))
   parts = math.min(parts, count)
-  local own = {}
-  for name, value in tables.each(space) do own[name] = value end
+  local own = tables.copy(space)
   own.ranges, own.count = {{1, parts, 1}}, parts
-  own.options = {}
-  for name, value in tables.each(space.options) do own.options[name] = value end
+  own.options = tables.copy(space.options)
   own.options.grid = {math.max(1, parts)}
   return own, {first = elements[1], count = count, parts = parts}
 end
@@ -206,8 +204,7 @@ end
 
 --- The space of rounds first .. last of a request.
 function M.space(request, first, last)
-  local space = {}
-  for name, value in tables.each(request.space) do space[name] = value end
+  local space = tables.copy(request.space)
   space.ranges = {{first, last, 1}, unpack(request.space.ranges)}
   space.count = request.space.count * (last - first + 1)
   space.rounds, space.ordered = true, true

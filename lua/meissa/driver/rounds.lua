@@ -58,11 +58,11 @@ end
 -- Runs the blocks in this process, one after the other; loops in the body run plainly, as on a
 -- worker.
 local function run_here(run)
-  local outer, by_value, images = nesting.in_body, run.by_value, run.rounds.images
+  local by_value, images = run.by_value, run.rounds.images
   if on_workers() and not run.along then run.rounds.images = nil end -- every read is exact here
-  nesting.in_body, run.by_value = true, false
-  local ok, assigned, left = pcall(job.run_here, run)
-  nesting.in_body, run.by_value, run.rounds.images = outer, by_value, images
+  run.by_value = false
+  local ok, assigned, left = nesting.pcall(job.run_here, run)
+  run.by_value, run.rounds.images = by_value, images
   if not ok then error(assigned, 0) end
   run.left = left
   return assigned

@@ -8,6 +8,7 @@
 -- @module meissa.driver.slice
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local inspect = require "meissa.plan.inspect"
 local tables = require "meissa.base.tables"
 local versions = require "meissa.array.version"
@@ -81,15 +82,13 @@ end
 
 -- ------------------------------------------------------------------------------ what they read
 
--- Bytes of an element.
-local BYTES = {float = 4, int32 = 4, double = 8, int64 = 8}
-
 -- The contents of an array, as a string.
 local function contents_of(value)
   local about = array.describe(value)
   local box = {pointer = array.core(value).data, dims = about.dims, strides = about.strides}
   local id = string.format("inspected %d", about.id)
-  return string.format("%d:%d", about.id, versions.of_boxes(id, {box}, BYTES[about.type]))
+  local version = versions.of_boxes(id, {box}, c_api.element_sizes[about.type])
+  return string.format("%d:%d", about.id, version)
 end
 
 -- Values that say all of themselves.

@@ -47,7 +47,7 @@ local function is_short(record, volume)
 end
 
 --- Whether a run is small: its kernel is there and may suit, and it is known to take little time.
--- @tab run the loop's run, made ready (see meissa.driver.loop)
+-- @tab run the loop's run, made ready (see meissa.driver.ready)
 function M.suits(run)
   local native, static = run.native, run.kernel
   if not native or not native.object or #run.plan.buffers > 0 then return false end

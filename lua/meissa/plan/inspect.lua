@@ -41,21 +41,20 @@ function M.proved(reasons)
   return kept
 end
 
-local function copy(t, changes)
-  local new = {}
-  for key, value in tables.each(t) do new[key] = value end
+local function changed(t, changes)
+  local new = tables.copy(t)
   for key, value in tables.each(changes) do new[key] = value end
   return new
 end
 
 -- A plan with its first possible dependence changed.
 local function with_reason(plan, verdict, changes_of)
-  local reasons, changed = {}, false
+  local reasons, done = {}, false
   for k, reason in ipairs(plan.reasons) do
-    local is = reason.code == "DEP102" and not changed
-    reasons[k], changed = is and copy(reason, changes_of(reason)) or reason, changed or is
+    local is = reason.code == "DEP102" and not done
+    reasons[k], done = is and changed(reason, changes_of(reason)) or reason, done or is
   end
-  return setmetatable(copy(plan, {verdict = verdict, reasons = reasons}), getmetatable(plan))
+  return setmetatable(changed(plan, {verdict = verdict, reasons = reasons}), getmetatable(plan))
 end
 
 --- "inspection of perm", by names of arrays.
@@ -71,8 +70,8 @@ function M.refuted(plan, met)
     return {
       code = "DEP101", title = "carried dependence", witness = {from = met.from, to = met.to},
       distance = "found by " .. M.words(plan.inspect),
-      first = copy(reason.first, {does = "touches an element here"}),
-      second = copy(reason.second or reason.first, {does = "touches the same one"}),
+      first = changed(reason.first, {does = "touches an element here"}),
+      second = changed(reason.second or reason.first, {does = "touches the same one"}),
     }
   end)
 end
@@ -83,7 +82,7 @@ function M.levelled(plan)
   for _, reason in ipairs(plan.reasons) do
     if string.sub(reason.code, 1, 4) == "DEP2" then reasons[#reasons + 1] = reason end
   end
-  local new = copy(plan, {verdict = "parallel", strategy = "levels", reasons = reasons,
+  local new = changed(plan, {verdict = "parallel", strategy = "levels", reasons = reasons,
                           inspected = plan.inspect})
   return setmetatable(new, getmetatable(plan))
 end

@@ -8,6 +8,7 @@
 
 local array = require "meissa.array"
 local buffer = require "string.buffer"
+local c_api = require "meissa.array.c_api"
 local partitions = require "meissa.plan.partition"
 local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
@@ -19,7 +20,7 @@ local views = require "meissa.plan.views"
 
 local M = {}
 
-local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
+local element_size = c_api.element_sizes
 
 -- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and
 -- rows of a sparse array, get numbers of their own far above those of arrays.

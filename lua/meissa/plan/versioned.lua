@@ -4,13 +4,14 @@
 -- @module meissa.plan.versioned
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local show = require "meissa.array.show"
 
 local M = {}
 
-local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
+local element_size = c_api.element_sizes
 
 -- What of an array a range makes: the dimension that follows the ranges, and how; and whether all
 -- that is ever written is written in each round, so that other elements are the same in all memory.

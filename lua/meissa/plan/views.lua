@@ -8,12 +8,13 @@
 -- @module meissa.plan.views
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local tables = require "meissa.base.tables"
 
 local M = {}
 
-local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
+local element_size = c_api.element_sizes
 local MOST_DIMS = 8
 
 -- Numbers of memory beside those of stores (`storage`) and of arrays (`id` of a base).

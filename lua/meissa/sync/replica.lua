@@ -14,7 +14,8 @@ local settings_of = require "meissa.sync.settings"
 
 local M = {}
 
-local MOST_REPLICAS = 4096
+--- The most replicas that an array, or a function, may have.
+M.MOST = 4096
 
 local OPTIONS = {"replicas", "every", "final", "exchange", "shuffle", "on_round", "cut", "params"}
 for _, name in ipairs(settings_of.OPTIONS) do OPTIONS[#OPTIONS + 1] = name end
@@ -252,7 +253,7 @@ function M.replicate(target, options)
   if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
   check_private(options)
   check_others(options)
-  local group = {replicas = whole(options, "replicas", MOST_REPLICAS), members = {},
+  local group = {replicas = whole(options, "replicas", M.MOST), members = {},
                  every = check_every(options), exchange = options.exchange ~= false,
                  final = options.final or "mean", shuffle = options.shuffle,
                  on_round = options.on_round,

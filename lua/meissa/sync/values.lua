@@ -7,6 +7,7 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -15,24 +16,8 @@ local function is_leaf(value)
   return type(value) ~= "table" or array.is_any(value)
 end
 
-local RANKS = {number = 1, string = 2, boolean = 3}
-
-local function before(a, b)
-  local left, right = RANKS[type(a)] or 4, RANKS[type(b)] or 4
-  if left ~= right then return left < right end
-  if left > 2 then return tostring(a) < tostring(b) end
-  return a < b
-end
-
-local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys, before)
-  return keys
-end
-
 local function walk(t, fn)
-  for _, key in ipairs(sorted_keys(t)) do
+  for _, key in ipairs(tables.keys(t)) do
     local value = t[key]
     if is_leaf(value) then
       local new = fn(value)
