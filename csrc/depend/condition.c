@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, conditions: when values are true. See walk.h and exit_guard.h.
+ * Walk, conditions: when values are true. See condition.h and guard.h.
  *
  * Comparisons of affine numbers are exact, and so is what and, or and not make of exact ones. Of
  * `a and b` with an unknown b it is known that b is met only where a is true. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Walk, control: conditions narrow what is below them, jumps what follows. See walk.h and
- * exit_guard.h.
+ * guard.h.
  *
  * The guard says where control comes; after a jump that is nowhere. Where paths join it is the
  * union of theirs. A condition holds for a whole iteration (of inner loops, too), since its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Guards: see exit_guard.h. */
+ * Guards: see guard.h. */
 #include "depend/guard.h"
 
 #include <string.h>

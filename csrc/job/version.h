@@ -4,10 +4,10 @@
  *
  * Each round makes a version of an array from the version of the round before. The first round of a
  * job reads `start`, which nothing writes; round k (from 0) writes ring[k % depth], and the next
- * one reads that. What a block does not write keeps its value: unless each
- * round writes the same elements, the block's rows are copied before the body runs. A kernel knows
- * an array by two addresses, of the last version and of the next; where it keeps them they are set
- * before each block.
+ * one reads that. What a block does not write keeps its value: unless each round writes the same
+ * elements, the block's rows are copied before the body runs. A kernel knows an array by two
+ * addresses, of the last version and of the next; where it keeps them they are set before each
+ * block.
  *
  * So a block that is run again, after its worker has died in it, gives what it would have given:
  * what it reads is there until all who read it are finished. Plain memory, that of the caller; one
@@ -24,17 +24,14 @@
 typedef struct MS_API_TYPE ms_version_array {
   const void *start;
   void *const *ring;
-  void *
-      image; /* a copy in which ranges may be of different rounds; NULL: the last version is read */
+  void *image; /* a copy in which ranges may be of different rounds; NULL: none */
   uint32_t depth;
   uint32_t steady; /* 1: each round writes the same elements, and all memory has the others */
   int64_t outer, rows, row;
   const int64_t *starts; /* of each range, its first 1-based row, and the end; NULL: */
-  int64_t scale,
-      offset;       /* index i of the ranges' dimension makes the 1-based row scale * i + offset
-                     */
-  const void *last; /* that the present block reads, */
-  void *next;       /* and writes */
+  int64_t scale, offset; /* index i of the ranges makes the 1-based row scale * i + offset */
+  const void *last;      /* that the present block reads, */
+  void *next;            /* and writes */
 } ms_version_array;
 
 /* A place that holds the address of a version. */

@@ -8,8 +8,10 @@
  * beyond the bound is sent in any case. What stays behind is kept, or dropped. What is sent is
  * exact: a receiver's cache holds, by element, the last value sent.
  *
- * Sources: relative threshold and its invalidation, "harmonization"; quotas by priority, adaptive
- * consistency. A message of m of n elements counts as 16 + min(12 m, 8 n) bytes on all roads.
+ * Sources: the relative threshold and its invalidation, Herb, Jungnickel, Alt, "Harmonization of
+ * replicated machine learning models"; quotas by priority, Alt, "Adaptive consistency management
+ * for distributed machine learning", 2017. A message of m of n elements counts as 16 + min(12 m,
+ * 8 n) bytes on all roads.
  *
  * Ledger, of delta payloads and by element: produced = sent + pending + dropped + invalidated, each
  * kept to twice the precision of a double. One thread; all state is the filter's. */

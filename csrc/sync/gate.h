@@ -7,8 +7,8 @@
  *
  *   p reads x   when for all y of the scope of x: done(q, y) >= a - 1 - read_lag for all writers q
  *               of y but p, and done(p, y) >= a - 1 if p writes y itself
- *   q writes x  when for all y of the scope of x: seen(p, y) >= a - write_lag for all readers p of
- * y but q
+ *   q writes x  when for all y of the scope of x: seen(p, y) >= a - write_lag for all readers p
+ *               of y but q
  *
  * where done(q, y) is the last round for which q has written y or declared that it will not, and
  * seen(p, y) the last one for which p has finished reading y or declared that it will not. (Read

@@ -4,8 +4,11 @@
  *
  * All are element by element, over vectors of `count` doubles, and add in the order of the senders,
  * so the bits depend on who sent and on nothing else. (sync/merge.h merges what blocks have put
- * into buffers.) Sources: the mean, ASAP, appendix A.2; adding with gamma, adaptive consistency,
- * 4.3; weights by distance in rounds, harmonization; gamma and sigma, CoCoA+ (Ma et al., 2015).
+ * into buffers.) Sources: the mean, Kadav, Kruus, "ASAP: asynchronous approximate data-parallel
+ * computation", appendix A.2; adding with gamma, Alt, "Adaptive consistency management for
+ * distributed machine learning", 2017, 4.3; weights by distance in rounds, Herb, Jungnickel, Alt,
+ * "Harmonization of replicated machine learning models"; gamma and sigma, Ma et al., "Adding vs.
+ * averaging in distributed primal-dual optimization", 2015.
  *
  * Pure; all memory is the caller's. */
 #ifndef MS_SYNC_REPLICA_MERGE_H
