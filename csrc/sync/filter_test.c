@@ -222,9 +222,6 @@ static void test_merges(void) {
   double s[] = {8, 8};
   ms_replica_weighted(s, MS_WEIGHTED_SHIFTED, 1, both, (const double[]){-1, 0}, 2, 2);
   CHECK(s[0] == 6 && s[1] == 3.5);
-  double alpha[] = {3, 4};
-  ms_replica_damp(alpha, (const double[]){1, 0}, 0.25, 2);
-  CHECK(alpha[0] == 1.5 && alpha[1] == 1);
 }
 
 int main(void) {

@@ -61,10 +61,6 @@ void ms_replica_weighted(double *value, int form, double lambda, const double *c
   }
 }
 
-void ms_replica_damp(double *value, const double *old, double gamma, int64_t count) {
-  for (int64_t i = 0; i < count; i++) value[i] = old[i] + gamma * (value[i] - old[i]);
-}
-
 double ms_replica_change(double *delta, const double *after, const double *before, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; i++) {

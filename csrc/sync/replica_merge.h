@@ -43,9 +43,6 @@ MS_API void ms_replica_weighted(double *value, int form, double lambda,
                                 const double *const *received, const double *distance,
                                 uint32_t senders, int64_t count);
 
-/* value = old + gamma (value - old): what CoCoA does to the dual variables of a replica. */
-void ms_replica_damp(double *value, const double *old, double gamma, int64_t count);
-
 /* delta = after - before; the 2-norm of it. */
 MS_API double ms_replica_change(double *delta, const double *after, const double *before,
                                 int64_t count);
