@@ -34,7 +34,7 @@ double lda(const int64_t *block, void *const *p, const double *c) {
       sums[k] = sum;
     }
     ms_draws_begin(&draws, 1, (const double[]){(double)(e + 1)});
-    number target = (number)ms_draw_unit(&draws) * sum;
+    number target = (number)ms_draw_unit(ms_draws_next(&draws)) * sum;
     while (sums[fresh] < target && fresh < RANK - 1) fresh++;
     document[fresh]++;
     word[fresh]++;

@@ -88,10 +88,10 @@ local function check_history(arguments)
     local verdict, problem = history.judge_file(path)
     if not verdict then return complain("check-history: %s", problem) end
     for _, each in ipairs(verdict.problems) do
-      io.stdout:write(("%s:%d: [%s] %s\n"):format(path, each.line, each.rule, each.text))
+      io.stdout:write(string.format("%s:%d: [%s] %s\n", path, each.line, each.rule, each.text))
       status = 1
     end
-    io.stdout:write(("%s: %s: %d events of %d job%s\n"):format(path,
+    io.stdout:write(string.format("%s: %s: %d events of %d job%s\n", path,
       #verdict.problems == 0 and "accepted" or "refused", verdict.events, verdict.jobs,
       verdict.jobs == 1 and "" or "s"))
   end

@@ -8,6 +8,8 @@ local support = require "spec.support.served"
 local parallel = meissa.parallel
 local bits, name_of, ROADS = support.bits, support.name_of, support.roads
 
+require("meissa.driver.small").most[0] = 0 -- small loops go to workers, too
+
 describe("long lists", function()
   local n, m, k = 60000, 400000, 90000
   local first, second = meissa.zeros({n}, {type = "int32"}), meissa.zeros({n}, {type = "int32"})

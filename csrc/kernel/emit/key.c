@@ -2,9 +2,9 @@
  *
  * Keys: see key.h.
  *
- * Of each local of the body it is found out what it may hold: it begins with nothing, and takes in
- * what it is declared with and assigned until no local changes. Locals of which that is not known,
- * parameters among them, may hold anything. */
+ * Of each local of the body it is found out what it may hold: it begins with nothing, an index of
+ * the loop with a number, and takes in what it is declared with and assigned until no local
+ * changes. Locals of which that is not known, parameters among them, may hold anything. */
 #include "kernel/emit/key.h"
 
 #include <string.h>
@@ -79,14 +79,6 @@ static ms_holds call(const ms_emitter *emitter, const ms_node *node) {
   return plain || (name != NULL && strncmp(name, "string.", 7) == 0) ? other : any;
 }
 
-static bool is_index(const ms_emitter *emitter, const ms_symbol *symbol) {
-  if (symbol->assigned) return false;
-  for (uint32_t d = 0; d < emitter->dims; d++) {
-    if (emitter->indices[d] == symbol) return true;
-  }
-  return false;
-}
-
 /* The value of the space's entry. */
 static ms_holds entry_value(const ms_emitter *emitter) {
   int64_t source = emitter->job->space->source;
@@ -94,7 +86,6 @@ static ms_holds entry_value(const ms_emitter *emitter) {
 }
 
 static ms_holds name(const ms_emitter *emitter, const ms_symbol *symbol) {
-  if (is_index(emitter, symbol)) return number;
   if (symbol == emitter->value && !symbol->assigned) return entry_value(emitter);
   return emitter->holds[symbol->index];
 }
@@ -208,6 +199,9 @@ int ms_keys_find(ms_emitter *emitter) {
   if (emitter->holds == NULL) return -1;
   for (size_t s = 0; s < symbols; s++) emitter->holds[s] = any;
   ms_node_walk(emitter->body, begin_declared, emitter);
+  for (uint32_t d = 0; d < emitter->dims; d++) {
+    if (emitter->indices[d] != NULL) emitter->holds[emitter->indices[d]->index] = number;
+  }
   for (uint32_t pass = 0; all.changed && pass < MOST_PASSES; pass++) {
     all.changed = false;
     ms_node_walk(emitter->body, take_statement, &all);

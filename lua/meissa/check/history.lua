@@ -6,6 +6,7 @@
 -- @module meissa.check.history
 
 local blocks = require "meissa.check.history_blocks"
+local tables = require "meissa.base.tables"
 local form = require "meissa.check.history_form"
 local rounds = require "meissa.check.history_rounds"
 
@@ -21,7 +22,7 @@ end
 
 local function open_job(state, event)
   if state.jobs[event.job] then
-    return "form", ("job %d begins twice"):format(event.job)
+    return "form", string.format("job %d begins twice", event.job)
   end
   local kind = event.kind == "rounds" and rounds or blocks
   state.jobs[event.job] = kind.new(event)
@@ -37,15 +38,15 @@ end
 -- What an event means for the jobs.
 local function take(state, event)
   if event.kind == "fence" then
-    for _, job in pairs(state.jobs) do job:fence(event.worker .. " " .. event.incarnation) end
+    for _, job in tables.each(state.jobs) do job:fence(event.worker .. " " .. event.incarnation) end
     return
   end
   if event.kind == "rounds" or event.kind == "loop" then return open_job(state, event) end
   local job = state.jobs[event.job]
   if not job then
     local over = state.over[event.job]
-    return "order", over and ("job %d was over in line %d"):format(event.job, over)
-      or ("job %d has not begun"):format(event.job)
+    return "order", over and string.format("job %d was over in line %d", event.job, over)
+      or string.format("job %d has not begun", event.job)
   end
   if event.kind == "end" or event.kind == "fail" then return close_job(state, event) end
   if event.kind == "ledger" then return blocks.check_ledger(event) end
@@ -81,8 +82,8 @@ function M.judge(lines)
     end
   end
   if number == 0 then note(state, {line = 1}, "form", "the history is empty") end
-  for job in pairs(state.jobs) do
-    note(state, {line = number, job = job}, "order", ("job %d is not over"):format(job))
+  for job in tables.each(state.jobs) do
+    note(state, {line = number, job = job}, "order", string.format("job %d is not over", job))
   end
   return {events = events, jobs = state.count, problems = state.problems}
 end

@@ -5,6 +5,8 @@
 -- What blocks touch is known where a run recorded it; it is compared range by range of elements.
 -- @module meissa.check.history_blocks
 
+local tables = require "meissa.base.tables"
+
 local M = {}
 
 local Blocks = {}
@@ -25,16 +27,16 @@ function Blocks:begin(event)
     self.unsure = nil
   end
   if self.over[block] then
-    return "blocks", ("block %d is run again: it was over in line %d"):format(block,
+    return "blocks", string.format("block %d is run again: it was over in line %d", block,
       self.over[block])
   end
   if self.open[block] then
-    return "blocks", ("block %d begins again, and has not ended since line %d"):format(block,
+    return "blocks", string.format("block %d begins again, and has not ended since line %d", block,
       self.open[block].line)
   end
   self.open[block] = {line = event.line, of = event.of, process = event.process, touches = {}}
   if event.stage and event.stage ~= self.stage then
-    return "stages", ("block %d of stage %d begins in stage %d"):format(block, event.stage,
+    return "stages", string.format("block %d of stage %d begins in stage %d", block, event.stage,
       self.stage)
   end
 end
@@ -55,20 +57,22 @@ end
 function Blocks:touch(event)
   local open = self.open[event.block]
   if not open or open.of ~= event.of then
-    return "blocks", ("block %d touches elements, and does not run there"):format(event.block)
+    return "blocks", string.format("block %d touches elements, and does not run there", event.block)
   end
-  for block, other in pairs(self.open) do
+  for block, other in tables.each(self.open) do
     if block ~= event.block and in_conflict({event}, other.touches) then
-      return "conflict", ("blocks %d and %d run at the same time, and touch elements %d to %d of "
-        .. "array %d"):format(event.block, block, event.first, event.last, event.array)
+      return "conflict",
+        string.format("blocks %d and %d run at the same time, and touch elements %d to %d of "
+        .. "array %d", event.block, block, event.first, event.last, event.array)
     end
   end
   table.insert(open.touches, event)
   -- In the loop's order: nothing that has run may come after this.
-  for block, touches in pairs(self.setting.ordered == 1 and self.touched or {}) do
+  for block, touches in tables.each(self.setting.ordered == 1 and self.touched or {}) do
     if block > event.block and in_conflict({event}, touches) then
-      return "conflict", ("block %d touches elements %d to %d of array %d after block %d, which "
-        .. "follows it"):format(event.block, event.first, event.last, event.array, block)
+      return "conflict",
+        string.format("block %d touches elements %d to %d of array %d after block %d, which "
+        .. "follows it", event.block, event.first, event.last, event.array, block)
     end
   end
 end
@@ -76,11 +80,12 @@ end
 function Blocks:commit(event)
   local open = self.open[event.block]
   if not open then
-    return "blocks", ("block %d ends, and has not begun"):format(event.block)
+    return "blocks", string.format("block %d ends, and has not begun", event.block)
   end
   self.open[event.block] = nil
   if open.of ~= event.of then
-    return "blocks", ("%s ends block %d, which %s has begun"):format(event.process, event.block,
+    return "blocks",
+      string.format("%s ends block %d, which %s has begun", event.process, event.block,
       open.process)
   end
   self.over[event.block], self.touched[event.block] = event.line, open.touches
@@ -92,22 +97,22 @@ end
 function Blocks:merge(event)
   if event.stage ~= self.stage then
     if event.stage ~= self.stage + 1 then
-      return "stages", ("stage %d is merged after stage %d"):format(event.stage, self.stage)
+      return "stages", string.format("stage %d is merged after stage %d", event.stage, self.stage)
     end
     self.stage, self.last_merged = event.stage, -1
   end
   if self.merged[event.block] then
-    return "stages", ("block %d is merged again: it was in line %d"):format(event.block,
+    return "stages", string.format("block %d is merged again: it was in line %d", event.block,
       self.merged[event.block])
   end
   self.merged[event.block] = event.line
   if not self.over[event.block] then
-    return "stages", ("block %d is merged before it has ended"):format(event.block)
+    return "stages", string.format("block %d is merged before it has ended", event.block)
   end
   local last = self.last_merged
   self.last_merged = event.block
   if event.block < last then
-    return "stages", ("block %d is merged after block %d"):format(event.block, last)
+    return "stages", string.format("block %d is merged after block %d", event.block, last)
   end
 end
 
@@ -121,7 +126,7 @@ end
 -- may be its last one, if nobody has been told of its end.
 function Blocks:fence(of)
   if self.last[of] then self.unsure = self.last[of] end
-  for block, open in pairs(self.open) do
+  for block, open in tables.each(self.open) do
     if open.of == of then self.open[block] = nil end
   end
 end
@@ -129,13 +134,14 @@ end
 --- The job is over: every block is.
 function Blocks:finish()
   if self.count ~= self.setting.blocks then
-    return "blocks", ("the job is over, and %d of its %d blocks have ended"):format(self.count,
+    return "blocks",
+      string.format("the job is over, and %d of its %d blocks have ended", self.count,
       self.setting.blocks)
   end
   if not (self.setting.stages and self.setting.stages > 0) then return end
-  for block in pairs(self.over) do
+  for block in tables.each(self.over) do
     if not self.merged[block] then
-      return "stages", ("what block %d has pending is not merged"):format(block)
+      return "stages", string.format("what block %d has pending is not merged", block)
     end
   end
 end
@@ -146,7 +152,7 @@ local HANDLERS = {begin = Blocks.begin, commit = Blocks.commit, touch = Blocks.t
 --- One event of a block; returns the rule that it breaks, and how.
 function Blocks:take(event)
   local handler = HANDLERS[event.kind]
-  if not handler then return "form", ("a loop has no events '%s'"):format(event.kind) end
+  if not handler then return "form", string.format("a loop has no events '%s'", event.kind) end
   return handler(self, event)
 end
 
@@ -155,7 +161,8 @@ function M.check_ledger(event)
   local told = event.sent + event.pending + event.dropped + event.invalidated
   local scale = math.abs(event.produced) + math.abs(told)
   if math.abs(event.produced - told) <= 1e-12 * scale then return end
-  return "ledger", ("%.17g was produced, and %.17g sent, pending, dropped or invalidated"):format(
+  return "ledger",
+    string.format("%.17g was produced, and %.17g sent, pending, dropped or invalidated",
     event.produced, told)
 end
 

@@ -5,6 +5,8 @@
 -- judge those.
 -- @module meissa.check.history_form
 
+local tables = require "meissa.base.tables"
+
 local M = {}
 
 M.HEADER = "meissa-history 1"
@@ -33,7 +35,7 @@ local SCOPES = {range = true, edge = true, global = true, nobody = true}
 
 local function number(text)
   if text == "inf" then return math.huge end
-  return text:match "^%-?%d+$" and tonumber(text)
+  return string.match(text, "^%-?%d+$") and tonumber(text)
 end
 
 -- "0,2-4" as a list; "-" is empty. A range of numbers may not be longer than a history is worth.
@@ -41,9 +43,9 @@ local MOST_MEMBERS = 2^24
 local function list(text)
   local members = {}
   if text == "-" then return members end
-  for part in (text .. ","):gmatch "([^,]*)," do
-    local first, last = part:match "^(%d+)%-(%d+)$"
-    first = tonumber(first or part:match "^%d+$")
+  for part in string.gmatch(text .. ",", "([^,]*),") do
+    local first, last = string.match(part, "^(%d+)%-(%d+)$")
+    first = tonumber(first or string.match(part, "^%d+$"))
     last = tonumber(last or first)
     if not first or last < first or last - first + #members > MOST_MEMBERS then return nil end
     for member = first, last do members[#members + 1] = member end
@@ -58,9 +60,9 @@ local READ = {sync = text, hash = text, reads = list, writes = list, worker = te
               invalidated = tonumber}
 
 local fields = {}
-for kind, names in pairs(KINDS) do
+for kind, names in tables.each(KINDS) do
   fields[kind] = {}
-  for name, optional in names:gmatch "([%w_]+)(%??)" do
+  for name, optional in string.gmatch(names, "([%w_]+)(%??)") do
     fields[kind][name] = {read = READ[name] or number, needed = optional == ""}
   end
 end
@@ -68,19 +70,20 @@ end
 -- Reads name=value pairs into an event; returns what is wrong.
 local function read_fields(event, rest)
   local known = fields[event.kind]
-  for name, value in rest:gmatch "([^%s=]+)=(%S+)" do
+  for name, value in string.gmatch(rest, "([^%s=]+)=(%S+)") do
     local field = known[name]
-    if not field then return ("'%s' has no field '%s'"):format(event.kind, name) end
-    if event[name] then return ("'%s' is there twice"):format(name) end
+    if not field then return string.format("'%s' has no field '%s'", event.kind, name) end
+    if event[name] then return string.format("'%s' is there twice", name) end
     event[name] = field.read(value)
     if event[name] == nil or event[name] == false then
-      return ("%s=%s is no value of that field"):format(name, value)
+      return string.format("%s=%s is no value of that field", name, value)
     end
   end
-  if rest:gsub("[^%s=]+=%S+", ""):find "%S" then return "not a list of name=value" end
-  for name, field in pairs(known) do
+  local left = string.gsub(rest, "[^%s=]+=%S+", "")
+  if string.find(left, "%S") then return "not a list of name=value" end
+  for name, field in tables.each(known) do
     if field.needed and event[name] == nil then
-      return ("'%s' lacks its field '%s'"):format(event.kind, name)
+      return string.format("'%s' lacks its field '%s'", event.kind, name)
     end
   end
 end
@@ -89,11 +92,11 @@ end
 -- is wrong with it.
 function M.parse(line)
   local seq, time, process, incarnation, kind, rest =
-    line:match "^(%d+) ([%d.]+) (%S+) (%d+) (%S+)(.*)$"
+    string.match(line, "^(%d+) ([%d.]+) (%S+) (%d+) (%S+)(.*)$")
   if not seq then return nil, "not a line of a history" end
-  if not fields[kind] then return nil, ("there are no events '%s'"):format(kind) end
+  if not fields[kind] then return nil, string.format("there are no events '%s'", kind) end
   local event = {seq = tonumber(seq), time = tonumber(time), process = process, kind = kind}
-  if not event.time then return nil, ("'%s' is no time"):format(time) end
+  if not event.time then return nil, string.format("'%s' is no time", time) end
   -- Of a fence they are fields, too.
   event.incarnation = kind ~= "fence" and tonumber(incarnation) or nil
   local problem = read_fields(event, rest)
@@ -116,12 +119,12 @@ function M.processes()
     end
     seq[of], time[of] = event.seq, event.time
     if event.time < last then
-      return "order", ("%s goes back in time, from %.9f to %.9f"):format(event.process, last,
+      return "order", string.format("%s goes back in time, from %.9f to %.9f", event.process, last,
         event.time)
     end
     if fenced[of] then
-      return "fence", ("%s goes on in incarnation %s, which was fenced in line %d"):format(
-        event.process, event.of:match "%d+$", fenced[of])
+      return "fence", string.format("%s goes on in incarnation %s, which was fenced in line %d",
+        event.process, string.match(event.of, "%d+$"), fenced[of])
     end
     if event.kind == "fence" then
       fenced[event.worker .. " " .. event.incarnation] = event.line

@@ -10,6 +10,9 @@
 -- lists, no plan order. (Parameter Database, sections 4, 5 and 7.)
 -- @module meissa.check.history_rounds
 
+local tables = require "meissa.base.tables"
+
+local format = string.format
 local M = {}
 
 local Rounds = {}
@@ -20,8 +23,8 @@ Rounds.__index = Rounds
 function M.new(setting)
   return setmetatable({
     setting = setting, blocks = {}, numbers = {}, readers = {}, writers = {}, ranges = {},
-    done = {}, begun = {}, seen = {}, latest = {}, hashes = {}, pins = {}, open = {},
-    last = {}, unsure = {},
+    done = {}, begun = {}, seen = {}, latest = {}, hashes = {}, pins = {}, open = {}, last = {},
+    unsure = {},
   }, Rounds)
 end
 
@@ -39,7 +42,7 @@ end
 --- The event `block`: what a block may read and write.
 function Rounds:block(event)
   local number = event.block
-  if self.blocks[number] then return "form", ("block %d is told of twice"):format(number) end
+  if self.blocks[number] then return "form", format("block %d is told of twice", number) end
   self.blocks[number] = {reads = set_of(event.reads), writes = set_of(event.writes),
                          observer = event.observer == 1, list = event}
   table.insert(self.numbers, number)
@@ -67,7 +70,7 @@ end
 
 local function least_of(rounds)
   local least
-  for _, round in pairs(rounds) do least = math.min(least or round, round) end
+  for _, round in tables.each(rounds) do least = math.min(least or round, round) end
   return least
 end
 
@@ -90,12 +93,13 @@ end
 function Rounds:may_read(block, range, round)
   local exact = self.blocks[block].observer
   local lag = exact and 0 or self.setting.read_lag
-  for y in pairs(self:scope(range, exact)) do
+  for y in tables.each(self:scope(range, exact)) do
     for _, q in ipairs(self:awaited(y)) do
       local least = q == block and round - 1 or round - 1 - lag
       if self:done_by(q, y) < least then
-        return "gate", ("block %d reads range %d for round %d, when block %d has finished round "
-          .. "%d of range %d only, not %d"):format(block, range, round, q, self:done_by(q, y), y,
+        return "gate",
+          format("block %d reads range %d for round %d, when block %d has finished round "
+          .. "%d of range %d only, not %d", block, range, round, q, self:done_by(q, y), y,
           least)
       end
     end
@@ -116,12 +120,13 @@ end
 
 function Rounds:may_write(block, range, round)
   local setting = self.setting
-  for y in pairs(self:scope(range)) do
-    for p in pairs(self:holders(y)) do
+  for y in tables.each(self:scope(range)) do
+    for p in tables.each(self:holders(y)) do
       local lag = self.blocks[p].observer and setting.depth - 1 or setting.write_lag
       if p ~= block and self:seen_by(p, y) < round - lag then
-        return "gate", ("block %d writes range %d in round %d, when block %d has finished reading "
-          .. "range %d for round %d only, not %d"):format(block, range, round, p, y,
+        return "gate",
+          format("block %d writes range %d in round %d, when block %d has finished reading "
+          .. "range %d for round %d only, not %d", block, range, round, p, y,
           self:seen_by(p, y), round - lag)
       end
     end
@@ -136,13 +141,15 @@ function Rounds:check_version(block, range, version, pinned)
   local depth = self.setting.depth
   for _, q in ipairs(self.writers[range] or {}) do
     if self.done[q][range] < version then
-      return "version", ("block %d reads version %d of range %d, of which block %d has finished "
-        .. "%d"):format(block, version, range, q, self.done[q][range])
+      return "version",
+        format("block %d reads version %d of range %d, of which block %d has finished "
+        .. "%d", block, version, range, q, self.done[q][range])
     end
     local latest = pinned and self.begun[q][range] or self.done[q][range]
     if depth > 0 and latest >= version + depth then
-      return "version", ("block %d reads version %d of range %d, which block %d overwrites with "
-        .. "version %d"):format(block, version, range, q, latest)
+      return "version",
+        format("block %d reads version %d of range %d, which block %d overwrites with "
+        .. "version %d", block, version, range, q, latest)
     end
   end
 end
@@ -160,12 +167,13 @@ function Rounds:check_window(block, range, round, version)
   if setting.delivered == 0 then lag = math.huge end
   local oldest, newest = math.max(0, round - 1 - lag), round - 1 + ahead
   if version < oldest or version > newest then
-    return "window", ("block %d sees version %d of range %d in round %d, where it may see %.0f to "
-      .. "%.0f"):format(block, version, range, round, oldest, newest)
+    return "window",
+      format("block %d sees version %d of range %d in round %d, where it may see %.0f to "
+      .. "%.0f", block, version, range, round, oldest, newest)
   end
   local before = self.latest[block][range]
   if before and version < before and setting.injected ~= 1 then
-    return "window", ("block %d sees version %d of range %d after version %d"):format(block,
+    return "window", format("block %d sees version %d of range %d after version %d", block,
       version, range, before)
   end
 end
@@ -184,19 +192,18 @@ end
 -- Whether an event is of a round that may be.
 function Rounds:check_round(event)
   if not self.blocks[event.block] then
-    return "form", ("block %d is not one of the job's"):format(event.block)
+    return "form", format("block %d is not one of the job's", event.block)
   end
   if event.round and (event.round < 1 or event.round > self.setting.rounds) then
-    return "rounds", ("round %d of %.0f"):format(event.round, self.setting.rounds)
+    return "rounds", format("round %d of %.0f", event.round, self.setting.rounds)
   end
   local open = self.open[event.block]
   if open and open.of ~= event.of then
-    return "order", ("%s acts for block %d, which %s has begun"):format(event.process,
+    return "order", format("%s acts for block %d, which %s has begun", event.process,
       event.block, open.process)
   end
   if open and event.round and open.round ~= event.round then
-    return "rounds", ("block %d is in round %d, not %d"):format(event.block, open.round,
-      event.round)
+    return "rounds", format("block %d is in round %d, not %d", event.block, open.round, event.round)
   end
 end
 
@@ -204,17 +211,17 @@ end
 function Rounds:look(event)
   local block, range, round = event.block, event.range, event.round
   if not self.blocks[block].reads[range] then
-    return "sets", ("block %d reads range %d, which is not among those that it may read"):format(
+    return "sets", format("block %d reads range %d, which is not among those that it may read",
       block, range)
   end
   local looked = self.pins[block][range] ~= nil
   if looked or self.seen[block][range] ~= round - 1 then
-    return "rounds", ("block %d reads range %d for round %d after round %d"):format(block, range,
+    return "rounds", format("block %d reads range %d for round %d after round %d", block, range,
       round, looked and round or self.seen[block][range])
   end
-  for x in pairs(self.blocks[block].writes) do
+  for x in tables.each(self.blocks[block].writes) do
     if self.done[block][x] >= round then
-      return "order", ("block %d reads range %d for round %d after writing it"):format(block,
+      return "order", format("block %d reads range %d for round %d after writing it", block,
         range, round)
     end
   end
@@ -249,7 +256,7 @@ end
 -- A block has finished reading for a round; what it did not read it will not.
 function Rounds:finish_reading(block, round)
   local seen = self.seen[block]
-  for range in pairs(self.blocks[block].reads) do seen[range] = round end
+  for range in tables.each(self.blocks[block].reads) do seen[range] = round end
   seen.clock = round
   self.pins[block] = {}
 end
@@ -258,7 +265,7 @@ function Rounds:has_seen(event)
   local clock = self.seen[event.block].clock or 0
   self:finish_reading(event.block, event.round)
   if clock ~= event.round - 1 then
-    return "rounds", ("block %d has read for round %d after round %d"):format(event.block,
+    return "rounds", format("block %d has read for round %d after round %d", event.block,
       event.round, clock)
   end
 end
@@ -273,12 +280,12 @@ function Rounds:fill(event)
   local begun = self.begun[block][range]
   self.begun[block][range] = round
   if begun ~= round - 1 then
-    return "rounds", ("block %d writes version %d of range %d after version %d"):format(block,
+    return "rounds", format("block %d writes version %d of range %d after version %d", block,
       round, range, begun)
   end
   local rule, problem = self:may_write(block, range, round)
   if rule then return rule, problem end
-  for p, pins in pairs(self.pins) do
+  for p, pins in tables.each(self.pins) do
     local version = pins[range]
     if version and self.setting.depth > 0 and version + self.setting.depth <= round then
       return "version", ("block %d overwrites version %d of range %d, which block %d is reading")
@@ -290,30 +297,25 @@ end
 function Rounds:write(event)
   local block, range, round = event.block, event.range, event.round
   local rule, problem
-  if self.begun[block][range] ~= round then
-    rule, problem = self:fill(event)
-    if rule then return rule, problem end
-  end
+  if self.begun[block][range] ~= round then rule, problem = self:fill(event) end
+  if rule then return rule, problem end
   local open = self.open[block]
   if open and open.written[range] or self.done[block][range] ~= round - 1 then
-    return "rounds", ("block %d has written version %d of range %d before"):format(block, round,
+    return "rounds", format("block %d has written version %d of range %d before", block, round,
       range)
   end
   self.hashes[range] = self.hashes[range] or {}
   self.hashes[range][round] = event.hash
-  if open then
-    open.written[range] = true
-  else
-    self.done[block][range] = round
-  end
+  local into, value = open and open.written or self.done[block], open and true or round
+  into[range] = value
 end
 
 -- The last commit of a process that died: where nobody has been told of it, the block is run again.
 function Rounds:forget(block)
   local round = self.done[block].clock
-  for range in pairs(self.done[block]) do self.done[block][range] = round - 1 end
-  for range in pairs(self.seen[block]) do self.seen[block][range] = round - 1 end
-  for range in pairs(self.begun[block]) do self.begun[block][range] = round - 1 end
+  for _, clock in ipairs {self.done[block], self.seen[block], self.begun[block]} do
+    for range in tables.each(clock) do clock[range] = round - 1 end
+  end
 end
 
 -- A block begins: until it commits, what it writes counts for nothing.
@@ -326,21 +328,21 @@ function Rounds:begin(event)
   self.open[event.block] = {of = event.of, process = event.process, round = event.round,
                             written = {}, line = event.line}
   if open then
-    return "order", ("block %d begins again, and has not ended since line %d"):format(event.block,
+    return "order", format("block %d begins again, and has not ended since line %d", event.block,
       open.line)
   end
   if event.round ~= clock + 1 then
-    return "rounds", ("block %d begins round %d after round %d"):format(event.block, event.round,
+    return "rounds", format("block %d begins round %d after round %d", event.block, event.round,
       clock)
   end
 end
 
 function Rounds:commit(event)
   local block, open = event.block, self.open[event.block]
-  if not open then return "order", ("block %d ends, and has not begun"):format(block) end
+  if not open then return "order", format("block %d ends, and has not begun", block) end
   self.open[block] = nil
   local round = open.round
-  for range in pairs(self.blocks[block].writes) do
+  for range in tables.each(self.blocks[block].writes) do
     self.done[block][range] = round
     if self.begun[block][range] < round then self.begun[block][range] = round end
   end
@@ -354,10 +356,10 @@ end
 function Rounds:fence(of)
   local last = self.last[of]
   if last then self.unsure[last.block] = last.round end
-  for block, open in pairs(self.open) do
+  for block, open in tables.each(self.open) do
     if open.of == of then
       self.open[block], self.pins[block] = nil, {}
-      for range, begun in pairs(self.begun[block]) do
+      for range, begun in tables.each(self.begun[block]) do
         if begun == open.round then self.begun[block][range] = begun - 1 end
       end
     end
@@ -369,13 +371,14 @@ function Rounds:finish(event)
   local last = event.round or self.setting.rounds
   for _, block in ipairs(self.numbers) do
     if self.open[block] and self.open[block].round <= last then
-      return "order", ("block %d has not ended"):format(block)
+      return "order", format("block %d has not ended", block)
     end
-    for range in pairs(self.blocks[block].writes) do
+    for range in tables.each(self.blocks[block].writes) do
       local done = self.done[block][range]
       if done < last then
-        return "rounds", ("the job is over after round %.0f, and block %d has written range %d in "
-          .. "round %d last: updates are lost"):format(last, block, range, done)
+        return "rounds",
+          format("the job is over after round %.0f, and block %d has written range %d in "
+          .. "round %d last: updates are lost", last, block, range, done)
       end
     end
   end
@@ -387,9 +390,7 @@ local HANDLERS = {read = Rounds.read, pin = Rounds.pin, seen = Rounds.has_seen, 
 --- One event of a block; returns the rule that it breaks, and how.
 function Rounds:take(event)
   local handler = HANDLERS[event.kind]
-  if not handler then
-    return "form", ("a job of rounds has no events '%s'"):format(event.kind)
-  end
+  if not handler then return "form", format("a job of rounds has no events '%s'", event.kind) end
   local rule, problem = self:check_round(event)
   if rule then return rule, problem end
   return handler(self, event)

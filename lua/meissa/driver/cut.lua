@@ -14,8 +14,8 @@ local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
 local replicas = require "meissa.sync.replica"
 local settings_of = require "meissa.sync.settings"
-local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -100,7 +100,7 @@ local function set_numbers(run, set)
     errors.raise("OPT", "what on_round answers as 'set' is a table of numbers by name, not %s",
                  tostring(set))
   end
-  for name, value in pairs(set) do
+  for name, value in tables.each(set) do
     local found
     for c, capture in ipairs(run.record.captures) do
       local plain = capture.root == name and #capture.fields == 0

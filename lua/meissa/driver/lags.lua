@@ -10,6 +10,7 @@
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local random = require "meissa.kernel.random"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -105,7 +106,7 @@ function M.reads(bytes, sets, ranges)
   local function of(_, n)
     local own, versions = n % ranges, {}
     local round = (n - own) / ranges
-    for range in pairs(sets[own + 1]) do
+    for range in tables.each(sets[own + 1]) do
       local lag = range - 1 == own and 0 or numbers[n - own + range - 1]
       versions[range - 1] = math.max(0, round - lag)
     end

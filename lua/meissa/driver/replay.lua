@@ -9,6 +9,7 @@
 
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -17,7 +18,7 @@ local HEADER = "meissa-history 1"
 -- ---- reading
 
 local function field(line, name)
-  return tonumber(line:match(" " .. name .. "=(%d+)%f[%D]"))
+  return tonumber((string.match(line, " " .. name .. "=(%d+)%f[%D]")))
 end
 
 local handlers = {}
@@ -59,7 +60,7 @@ local function depth_of(job)
     if number then
       local range = number % job.ranges
       newest[range] = (number - range) / job.ranges + 1
-      for other, version in pairs(job.reads[number]) do
+      for other, version in tables.each(job.reads[number]) do
         if version > 0 then depth = math.max(depth, (newest[other] or 0) - version + 1) end
       end
     end
@@ -83,7 +84,7 @@ local function read(path)
     errors.raise("FIL", "MEISSA_REPLAY: '%s' is no history: record one with MEISSA_HISTORY", path)
   end
   for line in file:lines() do
-    local handle = handlers[line:match "^%d+ %S+ %S+ %d+ (%S+)"]
+    local handle = handlers[string.match(line, "^%d+ %S+ %S+ %d+ (%S+)")]
     if handle and not pcall(handle, record, line) then
       file:close()
       errors.raise("FIL", "MEISSA_REPLAY: '%s' is damaged: meissa check-history says where", path)

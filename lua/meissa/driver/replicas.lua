@@ -17,6 +17,7 @@ local nesting = require "meissa.base.nesting"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
 local values = require "meissa.sync.values"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -145,10 +146,10 @@ end
 function meetings.barrier() end
 
 local function same_options(a, b)
-  for name, value in pairs(a) do
+  for name, value in tables.each(a) do
     if b[name] ~= value then return false end
   end
-  for name in pairs(b) do
+  for name in tables.each(b) do
     if a[name] == nil then return false end
   end
   return true
@@ -207,7 +208,7 @@ end
 local function fail(replica, err)
   local fields = {code = "BDY", message = "replica " .. replica.index .. ": " .. tostring(err)}
   if errors.is(err) then
-    for name, value in pairs(err) do fields[name] = value end
+    for name, value in tables.each(err) do fields[name] = value end
     fields.message = "replica " .. replica.index .. ": " .. tostring(err.message)
   else
     local file, line, message = string.match(tostring(err), "^(.-):(%d+): (.*)$")
@@ -328,7 +329,7 @@ function M.replicas(count, options, fn, ...)
     run_all(run, fn, {...}, select("#", ...))
   end, ...)
   if ok then return run.results end
-  for target, before in pairs(kept) do target:copy(before) end
+  for target, before in tables.each(kept) do target:copy(before) end
   error(err, 0)
 end
 

@@ -23,6 +23,7 @@ local replicas = require "meissa.sync.replica"
 local shares_of = require "meissa.plan.share"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -301,7 +302,7 @@ end
 
 local function list_of(assigned)
   local list = {}
-  for _, each in pairs(assigned) do list[#list + 1] = each end
+  for _, each in tables.each(assigned) do list[#list + 1] = each end
   table.sort(list, function(a, b) return a.capture < b.capture end)
   return list
 end

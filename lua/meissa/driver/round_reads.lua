@@ -13,6 +13,7 @@ local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local prefetch = require "meissa.driver.prefetch"
 local versioned = require "meissa.plan.versioned"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -56,7 +57,7 @@ end
 local function run_slice(run, own, slice, versions)
   local run_block, memory = open(slice)
   local shapes, sets = {}, {}
-  for k, version in pairs(versions) do
+  for k, version in tables.each(versions) do
     shapes[array.describe(own.marks[k].pending).id] = versioned.shape(run, version)
   end
   for r = 1, slice.grid.ranges[2] do
@@ -81,7 +82,7 @@ function M.find(run)
   if not plan.prefetch or run.space.numeric ~= "strict" or names_round(run) then return nil end
   local versions, is_marked = marked_versions(run), {}
   if next(versions) == nil then return nil end
-  for _, version in pairs(versions) do is_marked[version] = true end
+  for _, version in tables.each(versions) do is_marked[version] = true end
   -- What fails here fails in the loop, or concerns the slice alone.
   local ok, sets = pcall(function()
     local own, slice = prefetch.slice(run)

@@ -25,6 +25,7 @@ local round_reads = require "meissa.driver.round_reads"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
 local versioned = require "meissa.plan.versioned"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -126,7 +127,7 @@ end
 -- The last round's reductions by the names of their variables.
 local function sums_of(run)
   local values, sums, name = {}, {}, {}
-  for c, value in pairs(run.values) do values[c] = value end
+  for c, value in tables.each(run.values) do values[c] = value end
   for _, scalar in ipairs(run.plan.scalar_list) do
     if scalar.role == "reduction" then
       local identity = kernel.identity(scalar, scalar.start ~= "nil" and 0 or nil)
@@ -203,7 +204,7 @@ end
 -- Adds what a job took to what earlier ones did.
 local function add_measured(total, measured)
   if not total.shares then
-    for name, value in pairs(measured) do total[name] = value end
+    for name, value in tables.each(measured) do total[name] = value end
     return
   end
   for _, name in ipairs {"seconds", "moved", "deaths", "redone", "repeated"} do
@@ -245,7 +246,7 @@ local function run_job(self, run, done, last)
   run.first, run.last = (done - run.base) * ranges, (last - run.base) * ranges
   run.part, run.left, run.measured = part_of(run, run.last - run.first), nil, nil
   run.called = system.clock()
-  for c, value in pairs(self.scalars) do run.values[c] = value end
+  for c, value in tables.each(self.scalars) do run.values[c] = value end
   local along = recorded() and replay.next(last - done, ranges)
   run.along, run.lags = along and self.request.sync.images and along or nil, nil
   local attempt = run_here

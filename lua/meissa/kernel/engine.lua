@@ -131,10 +131,10 @@ end
 -- What would be faster, in words for a report.
 local function faster(info)
   local format = "%s (line %d in float)"
-  if info.fast_line then return format:format('{numeric = "fast"}', info.fast_line) end
+  if info.fast_line then return string.format(format, '{numeric = "fast"}', info.fast_line) end
   if not info.wide then return nil end
   local path = info.captures[info.wide].path
-  return format:format('type = "float" for ' .. path, info.wide_line)
+  return string.format(format, 'type = "float" for ' .. path, info.wide_line)
 end
 
 --- Says which engine a plan would run on, without compiling: sets `engine`, `engine_reason`, and

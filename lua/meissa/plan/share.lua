@@ -12,6 +12,7 @@ local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local replicas = require "meissa.sync.replica"
 local settings_of = require "meissa.sync.settings"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -50,7 +51,7 @@ local NOT_WITH = {serial = "runs as written", collapse = "takes inner loops in",
 
 -- Raises OPT for options that a loop over replicas cannot have.
 local function check_space(space)
-  for name, does in pairs(NOT_WITH) do
+  for name, does in tables.each(NOT_WITH) do
     local value = space.options[name]
     if value and value ~= 1 then
       errors.raise("OPT", "a loop over replicas is cut by their shares: leave out option '%s', " ..

@@ -8,6 +8,7 @@ local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local show = require "meissa.array.show"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -127,7 +128,7 @@ function M.read_sets(run, sets, known)
   local found = {sets = {}, most = 0, widest = 0, full = true}
   for r = 1, #first do
     local set, count = {}, 0
-    for other in pairs(sets and sets[r] or {}) do set[other] = true end
+    for other in tables.each(sets and sets[r] or {}) do set[other] = true end
     for _, read in ipairs(run.plan.round_reads) do
       local low = math.max(first[r] + read.least, read.sum_least - last[r])
       local high = math.min(last[r] + read.most, read.sum_most - first[r])
@@ -136,7 +137,7 @@ function M.read_sets(run, sets, known)
       if is_known then found.line = found.line or read.line end
       if width > found.widest then found.widest, found.line = width, read.line end
     end
-    for _ in pairs(set) do count = count + 1 end
+    for _ in tables.each(set) do count = count + 1 end
     found.sets[r], found.most = set, math.max(found.most, count)
     found.full = found.full and count == #first
   end
@@ -185,7 +186,7 @@ function M.diameter(found)
   local ranges, readers, most = #found.sets, {}, 0
   for r = 1, ranges do readers[r] = {} end
   for r = 1, ranges do
-    for other in pairs(found.sets[r]) do table.insert(readers[other], r) end
+    for other in tables.each(found.sets[r]) do table.insert(readers[other], r) end
   end
   for r = 1, ranges do
     local own = eccentricity(readers, r, ranges)

@@ -11,6 +11,7 @@ local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local topologies = require "meissa.sync.topology"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -246,7 +247,7 @@ end
 -- What merges do to the state of filters.
 local function settle_filters(self, after, out)
   local complete = topologies.is_complete(self.settings.topology)
-  for _, edge in pairs(self.edges) do
+  for _, edge in tables.each(self.edges) do
     if edge.filter then
       lib.ms_filter_invalidate(edge.filter, after[edge.from], out[edge.from])
       if complete then lib.ms_filter_move(edge.filter, out[edge.from], out[edge.to]) end
@@ -305,7 +306,7 @@ function Exchange:change(settings)
   if (rule ~= nil) ~= (self.settings.rule ~= nil) or settings.filter.kind == "sketch" then
     self.edges = {}
   end
-  for _, edge in pairs(self.edges) do
+  for _, edge in tables.each(self.edges) do
     if edge.filter and rule then c_api.call(lib.ms_filter_set_rule, edge.filter, rule) end
   end
   self.settings = settings
@@ -332,7 +333,7 @@ end
 -- any. Raises BUG where an element's is not balanced.
 function Exchange:check_ledgers()
   local ledger, all = ffi.new "ms_ledger", nil
-  for _, edge in pairs(self.edges) do
+  for _, edge in tables.each(self.edges) do
     if edge.filter and self.settings.merge.payload == "delta" then
       local off = lib.ms_filter_ledger(edge.filter, -1, ledger)
       if off > 1e-20 * (1 + math.abs(ledger.produced)) then
@@ -340,7 +341,7 @@ function Exchange:check_ledgers()
                      "pending, was dropped or invalidated", edge.from, edge.to, off)
       end
       all = all or {produced = 0, sent = 0, pending = 0, dropped = 0, invalidated = 0}
-      for name in pairs(all) do all[name] = all[name] + ledger[name] end
+      for name in tables.each(all) do all[name] = all[name] + ledger[name] end
     end
   end
   return all

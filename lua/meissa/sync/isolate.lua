@@ -8,13 +8,14 @@
 -- @module meissa.sync.isolate
 
 local array = require "meissa.array"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
 -- The tables that `require` has given, and the globals: every copy has them in common.
 local function common_tables()
   local common = {[_G] = true, [package] = true}
-  for _, module in pairs(package.loaded) do common[module] = true end
+  for _, module in tables.each(package.loaded) do common[module] = true end
   return common
 end
 
@@ -36,7 +37,7 @@ end
 local function copy_table(self, value)
   local made = {}
   self.seen[value] = made
-  for key, each in pairs(value) do made[copy_value(self, key)] = copy_value(self, each) end
+  for key, each in tables.each(value) do made[copy_value(self, key)] = copy_value(self, each) end
   return setmetatable(made, getmetatable(value))
 end
 
