@@ -7,6 +7,8 @@ local shares = {spec = "csrc/plan/shares_test.c"}
 local loops = {spec = "spec/driver/replicate_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
 local functions = {spec = "spec/driver/replicas_spec.lua"}
+local refusals = {spec = "spec/driver/replicas_refused_spec.lua"}
+local overlaps = {spec = "spec/array/overlap_spec.lua"}
 
 return {
   {
@@ -106,6 +108,22 @@ return {
        "if finished and waiting then", "if false then"},
       {"random numbers follow each other", "lua/meissa/driver/replicas.lua",
        "random.place_of(run.draws, k)", "random.place_of(run.draws, 1)"},
+    },
+  },
+  {
+    rule = "what replicas cannot do is refused",
+    finders = {refusals, overlaps},
+    mutants = {
+      {"two objects may write one memory", "lua/meissa/sync/replica.lua",
+       "other.group ~= group and array.overlap(other.target, each.target)", "false"},
+      {"hulls are elements", "lua/meissa/array/overlap.lua",
+       "at >= low and at < high and marks[at - low] == 1", "true"},
+      {"the first replica's options are everyone's", "lua/meissa/sync/meeting.lua",
+       "if not same_options(request.options, first.options, true) then", "if false then"},
+      {"any yield is a request", "lua/meissa/driver/replicas.lua",
+       "getmetatable(request) == Request", "true"},
+      {"workers change in the midst of a loop", "lua/meissa/driver/pool.lua",
+       "if held then", "if false then"},
     },
   },
 }

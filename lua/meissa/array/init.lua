@@ -17,6 +17,7 @@ local objects = require("meissa.array.objects")
 local sparse = require("meissa.array.sparse")
 local convert = require("meissa.array.convert")
 local labels = require("meissa.array.labels")
+local overlaps = require("meissa.array.overlap")
 local partition = require("meissa.array.partition")
 local errors = require("meissa.base.errors")
 require("meissa.array.shape")
@@ -178,6 +179,11 @@ function M.describe(value)
   end
   described[handle] = info
   return info
+end
+
+--- Whether two dense arrays have elements in common.
+function M.overlap(left, right)
+  return overlaps.overlap(M.describe(left), M.describe(right))
 end
 
 --- Marks the contents of an array (and of all that share its memory) as lost.

@@ -2,7 +2,7 @@
 --- Cuts: what a loop over replicas tells `on_round` between two rounds, and what that may change.
 --
 -- At a cut no block runs, and all exchanges of earlier rounds are done: what is shown is exact. The
--- answer of cut t governs from round t + 1 + staleness on; it is logged with its reason under
+-- answer of cut t governs from round t + 1 on; it is logged with its reason under
 -- MEISSA_TRACE=plan.
 -- @module meissa.driver.cut
 
@@ -12,6 +12,7 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
+local pool = require "meissa.driver.pool"
 local replicas = require "meissa.sync.replica"
 local settings_of = require "meissa.sync.settings"
 local trace = require "meissa.base.trace"
@@ -115,12 +116,6 @@ local function set_numbers(run, set)
   end
 end
 
-local function check_every(every)
-  if type(every) ~= "number" or every ~= every or every <= 0 then
-    errors.raise("OPT", "on_round answers every = %s; it is a number", tostring(every))
-  end
-end
-
 -- Puts an answer into force.
 local function obey(loop, state, t, answer)
   if type(answer) ~= "table" then
@@ -128,7 +123,9 @@ local function obey(loop, state, t, answer)
                  tostring(answer))
   end
   errors.check_options("the answer of on_round", answer, ANSWERS)
-  if answer.every then check_every(answer.every) end
+  if answer.every ~= nil then
+    replicas.check_every(answer.every, "what on_round answers as 'every'")
+  end
   if answer.set then set_numbers(loop.run, answer.set) end
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
     local now = tables.copy(state.exchange.settings)
@@ -152,7 +149,7 @@ function M.ask(loop, t, last)
   local lead = loop.lead
   if not lead.on_round or (t % lead.cut ~= 0 and not last) then return nil end
   local state = find_state(loop)
-  local ok, answer = nesting.pcall(lead.on_round, shown(loop, state, t))
+  local ok, answer = nesting.pcall(pool.during_loop, lead.on_round, shown(loop, state, t))
   if not ok then error(answer, 0) end
   loop.sums, loop.bytes, loop.waited = nil, 0, 0
   if answer == nil or answer == false then return nil end

@@ -20,6 +20,7 @@ local large_values = require "meissa.kernel.large_values"
 local layouts = require "meissa.plan.layout"
 local partitions = require "meissa.plan.partition"
 local prefetch = require "meissa.driver.prefetch"
+local pool = require "meissa.driver.pool"
 local progress = require "meissa.base.progress"
 local random = require "meissa.kernel.random"
 local replay = require "meissa.driver.replay"
@@ -153,7 +154,7 @@ local function execute(run, told, bar)
   if not told.singly and #run.plan.buffers > 0 then add_stages(request, run, told) end
   local outer = executing -- a rule of merging may run loops of its own
   executing = run
-  local outcome, failure = run.session:run(request)
+  local outcome, failure = pool.during_loop(run.session.run, run.session, request)
   executing = outer
   return outcome, failure
 end

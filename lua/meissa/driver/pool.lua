@@ -26,6 +26,7 @@ M.generation = 0
 local configured = {}
 local session
 local running -- the configuration of the session
+local held = false -- whether a loop goes on with the session later
 
 local function whole_number(text, what)
   local value = tonumber(text)
@@ -65,6 +66,10 @@ end
 -- are stopped; new ones start with the next parallel loop.
 function M.init(options)
   options = options or {}
+  if held then
+    errors.raise("OPT", "meissa.init: workers cannot be changed while a loop runs; call it " ..
+                 "before the loop or after it")
+  end
   if type(options) ~= "table" then
     errors.raise("OPT", "meissa.init takes a table such as {workers = 4}, not %s",
                  tostring(options))
@@ -91,6 +96,21 @@ function M.init(options)
   end
   M.stop()
   configured = fresh
+end
+
+local function let_go(outer, ok, ...)
+  held = outer
+  if not ok then error((...), 0) end
+  return ...
+end
+
+--- Calls a function, the user's perhaps, in the midst of a loop, which needs the workers that there
+-- are: what it returns.
+-- Errors: what it raises.
+function M.during_loop(fn, ...)
+  local outer = held
+  held = true
+  return let_go(outer, pcall(fn, ...))
 end
 
 --- How many workers the next loop runs on; 0 means in this process.

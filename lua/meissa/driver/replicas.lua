@@ -10,9 +10,8 @@
 local array = require "meissa.array"
 local copies = require "meissa.sync.replica"
 local errors = require "meissa.base.errors"
-local exchanges = require "meissa.sync.exchange"
-local ffi = require "ffi"
 local isolate = require "meissa.sync.isolate"
+local meetings = require "meissa.sync.meeting"
 local nesting = require "meissa.base.nesting"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
@@ -21,13 +20,45 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
-local doubles = ffi.typeof "double[?]"
-
 -- ------------------------------------------------------------------------------- the replica
 
--- What a replica asks for: waits until all have come to the same.
-local function meet(request)
-  return coroutine.yield(request)
+-- What a replica asks for, by its metatable told from what a function yields by itself.
+local Request = {}
+
+local function refuse_call(kind, why)
+  errors.raise("BDY", "r.%s was called %s", kind, why)
+end
+
+-- Raises BDY where a replica cannot wait.
+local function check_call(self, kind)
+  if self.run.ended then
+    refuse_call(kind, "after meissa.replicas had ended: r is for the function of a replica, and " ..
+                "what is needed later is what that returns")
+  elseif self.run.meeting then
+    refuse_call(kind, "in a function that r." .. self.run.meeting .. " called, while all " ..
+                "replicas wait: exchange before or after it")
+  elseif coroutine.running() ~= self.thread then
+    refuse_call(kind, "in a coroutine of the body's own: a replica waits for others in its " ..
+                "function itself; let the coroutine yield what is to be exchanged")
+  end
+end
+
+-- Waits until all replicas have come to the same.
+local function meet(self, request)
+  check_call(self, request.kind)
+  local ok, answer = pcall(coroutine.yield, setmetatable(request, Request))
+  if not ok then
+    refuse_call(request.kind, "in a function that was called by one in C, such as that of " ..
+                "table.sort or string.gsub: a replica cannot wait there; call it outside")
+  end
+  return answer
+end
+
+-- Raises OPT where a function of r was called with a colon that has a dot, or the other way round.
+local function check_dot(self, kind, value)
+  if value == self.face then
+    errors.raise("OPT", "r.%s is called with a dot: r.%s(...), not r:%s(...)", kind, kind, kind)
+  end
 end
 
 local function as_table(value)
@@ -35,8 +66,18 @@ local function as_table(value)
   return {value}, false
 end
 
+local function check_function(what, fn)
+  if fn ~= nil and type(fn) ~= "function" then
+    errors.raise("OPT", "r.allReduce(value, op, zero): %s is a function, not %s", what,
+                 tostring(fn))
+  end
+end
+
 -- Reduces; a replica that has finished its steps (`zero`) answers until all have.
 local function all_reduce(self, value, op, zero)
+  check_dot(self, "allReduce", value)
+  check_function("the operation", op)
+  check_function("zero", zero)
   if value == nil then value = self.last end
   if value == nil then
     errors.raise("OPT", "allReduce(nil) takes the value of the last allReduce, and there was none")
@@ -51,16 +92,18 @@ local function all_reduce(self, value, op, zero)
       e = e + 1
       return zero(each, e)
     end)
-    done = meet {kind = "allReduce", values = t, op = op, done = zero ~= nil}
+    done = meet(self, {kind = "allReduce", values = t, alone = not is_table, op = op,
+                       done = zero ~= nil})
   until not zero or done == self.count
   if not is_table then self.last = t[1] end
   return is_table and t or t[1], self.count - done
 end
 
-local function scatter(_, value)
+local function scatter(self, value)
+  check_dot(self, "scatter", value)
   local t, is_table = as_table(value)
   values.check("scatter", t)
-  meet {kind = "scatter", values = t}
+  meet(self, {kind = "scatter", values = t, alone = not is_table})
   return is_table and t or t[1]
 end
 
@@ -75,7 +118,11 @@ end
 
 -- Exchanges an array of this replica's: the first one that it exchanges with the first one of each
 -- other, and so on.
-local function exchange(self, w, options)
+local function exchange(self, face, w, options)
+  if face ~= self.face then
+    errors.raise("OPT", "r:exchange is called with a colon: r:exchange(w, options), not " ..
+                 "r.exchange(...)")
+  end
   check_vector(w)
   errors.check_options("r:exchange", options, settings_of.OPTIONS)
   local id = array.describe(w).id
@@ -83,12 +130,13 @@ local function exchange(self, w, options)
     self.slot_count = self.slot_count + 1
     self.slots[id] = self.slot_count
   end
-  meet {kind = "exchange", array = w, slot = self.slots[id], options = options or {}}
+  meet(self, {kind = "exchange", array = w, slot = self.slots[id], options = options or {}})
   return w
 end
 
 -- This replica's rows of a captured array.
 local function shard(self, value)
+  check_dot(self, "shard", value)
   local target = self.originals[value] or value
   if not array.is_handle(target) or array.describe(target).sparse then
     errors.raise("OPT", "r.shard(A) takes a dense array, not %s", tostring(value))
@@ -104,109 +152,34 @@ local function shard(self, value)
 end
 
 local function new_replica(run, index)
-  local self = {index = index, count = run.count, slots = {}, slot_count = 0, keep = run.keep}
+  local self = {index = index, count = run.count, slots = {}, slot_count = 0, keep = run.keep,
+                run = run}
   self.face = {
     index = index, count = run.count, nodeIndex = index, numNodes = run.count,
-    walkTable = values.walk,
+    walkTable = function(t, fn)
+      check_dot(self, "walkTable", t)
+      return values.walk(t, fn)
+    end,
     allReduce = function(value, op, zero) return all_reduce(self, value, op, zero) end,
     scatter = function(value) return scatter(self, value) end,
-    barrier = function() meet {kind = "barrier"} end,
+    barrier = function() meet(self, {kind = "barrier"}) end,
     shard = function(value) return shard(self, value) end,
     netStats = function() return {reduces = run.reduces, bytes = run.bytes} end,
-    exchange = function(_, w, options) return exchange(self, w, options) end,
+    exchange = function(face, w, options) return exchange(self, face, w, options) end,
   }
   return self
 end
 
--- ------------------------------------------------------------------------------- exchanges
-
-local meetings = {}
-
-function meetings.allReduce(run, requests)
-  local all, done, op = {}, 0, nil
-  for k, request in ipairs(requests) do
-    all[k], op = request.values, op or request.op
-    done = done + (request.done and 1 or 0)
-  end
-  values.check_alike("allReduce", all)
-  values.reduce(all, op)
-  run.reduces = run.reduces + 1
-  run.bytes = run.bytes + 2 * (run.count - 1) * values.bytes(all[1])
-  return done
-end
-
-function meetings.scatter(run, requests)
-  local all = {}
-  for k, request in ipairs(requests) do all[k] = request.values end
-  values.check_alike("scatter", all)
-  values.scatter(all)
-  run.bytes = run.bytes + (run.count - 1) * values.bytes(all[1])
-end
-
-function meetings.barrier() end
-
-local function same_options(a, b)
-  for name, value in tables.each(a) do
-    if b[name] ~= value then return false end
-  end
-  for name in tables.each(b) do
-    if a[name] == nil then return false end
-  end
-  return true
-end
-
-local function numbers_of(w, vector)
-  local now = w:clone()
-  local about = array.describe(now)
-  local from = ffi.cast(about.type .. " *", array.core(now).data)
-  for i = 0, about.count - 1 do vector[i] = from[i] end
-end
-
-local function vectors(count, size)
-  local list = {}
-  for k = 1, count do list[k] = doubles(size) end
-  return list
-end
-
--- The exchange of the arrays with this number. Before the first one everything is change.
-local function slot_of(run, request, size)
-  local slot = run.slots[request.slot]
-  local settings = settings_of.read("r:exchange", request.options, run.count)
-  if not slot then
-    slot = {before = vectors(run.count, size), after = vectors(run.count, size),
-            out = vectors(run.count, size), t = 0, options = request.options}
-    slot.exchange = exchanges.new(settings, size, slot.before)
-    run.slots[request.slot] = slot
-  elseif not same_options(slot.options, request.options) then
-    slot.exchange:change(settings)
-    slot.options = request.options
-  end
-  return slot
-end
-
-function meetings.exchange(run, requests)
-  local first = requests[1]
-  local size = array.describe(first.array).count
-  for k, request in ipairs(requests) do
-    if request.slot ~= first.slot or array.describe(request.array).count ~= size then
-      errors.raise("OPT", "r:exchange: replica %d exchanges another array than replica 1", k)
-    end
-  end
-  local slot = slot_of(run, first, size)
-  for k, request in ipairs(requests) do numbers_of(request.array, slot.after[k]) end
-  slot.t = slot.t + 1
-  run.bytes = run.bytes + slot.exchange:round(slot.t, slot.before, slot.after, slot.out)
-  for k, request in ipairs(requests) do
-    copies.assign(request.array, slot.out[k])
-    numbers_of(request.array, slot.out[k]) -- floats are rounded
-  end
-  slot.before, slot.out = slot.out, slot.before
-end
-
 -- ------------------------------------------------------------------------------- the schedule
 
+-- What Ctrl-C raises in Lua code, under the code of the same in loops.
+local function code_of(message)
+  return string.find(message, "interrupted!$") and "INT" or "BDY"
+end
+
 local function fail(replica, err)
-  local fields = {code = "BDY", message = "replica " .. replica.index .. ": " .. tostring(err)}
+  local fields = {code = code_of(tostring(err)),
+                  message = "replica " .. replica.index .. ": " .. tostring(err)}
   if errors.is(err) then
     for name, value in tables.each(err) do fields[name] = value end
     fields.message = "replica " .. replica.index .. ": " .. tostring(err.message)
@@ -229,8 +202,12 @@ local function go_on(run, replica, ...)
   replica.request = nil
   if coroutine.status(replica.thread) == "dead" then
     replica.finished, run.results[replica.index] = true, request
-  else
+  elseif getmetatable(request) == Request then
     replica.request = request
+  else
+    fail(replica, errors.new {code = "BDY", message = "the function of a replica yields, and " ..
+                              "nobody takes it: call coroutine.yield in coroutines of its own, " ..
+                              "and r.barrier() to wait for other replicas"})
   end
 end
 
@@ -257,7 +234,10 @@ local function meet_all(run)
                    requests[k].kind)
     end
   end
-  return meetings[kind](run, requests)
+  run.meeting = kind
+  local answer = meetings[kind](run, requests)
+  run.meeting = nil
+  return answer
 end
 
 local function run_all(run, fn, arguments, count)
@@ -328,8 +308,12 @@ function M.replicas(count, options, fn, ...)
     if options.setup then options.setup(1) end
     run_all(run, fn, {...}, select("#", ...))
   end, ...)
+  run.ended = true
   if ok then return run.results end
   for target, before in tables.each(kept) do target:copy(before) end
+  if type(err) == "string" and code_of(err) == "INT" then
+    errors.raise("INT", "meissa.replicas was interrupted")
+  end
   error(err, 0)
 end
 

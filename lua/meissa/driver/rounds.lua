@@ -270,7 +270,7 @@ end
 local function stops(self, run, done)
   local request = self.request
   if not request.stop or done % request.test ~= 0 then return false end
-  return request.stop(done, snapshot(self), sums_of(run)) and true or false
+  return pool.during_loop(request.stop, done, snapshot(self), sums_of(run)) and true or false
 end
 
 --- Runs a loop in rounds.

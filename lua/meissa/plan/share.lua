@@ -43,6 +43,7 @@ function M.groups(run)
     end
     lead = lead or group.exchange and group or nil
   end
+  replicas.check_apart(list)
   return list, lead
 end
 
@@ -168,8 +169,9 @@ end
 function M.words(run, groups, shares)
   local lines, guarantee = {}, nil
   for k, group in ipairs(groups) do
-    local who = string.format("  %s  %d replica%s", names_of(run, group), group.replicas,
-                              group.replicas == 1 and "" or "s")
+    local who = string.format("  %s  %d replica%s, shares: %s", names_of(run, group),
+                              group.replicas, group.replicas == 1 and "" or "s",
+                              run.plan.indices[shares.dim + 1])
     if not group.exchange then
       lines[k] = who .. ", private"
     else

@@ -25,10 +25,10 @@ Exchange.__index = Exchange
 --- A new exchange of vectors of `count` elements.
 -- @tab settings see meissa.sync.settings @number count
 -- @param start what all replicas begin with: a list of vectors (double *)
--- @bool check whether filters keep ledgers
+-- @param check whether filters keep ledgers: true, or how else a loop is checked
 function M.new(settings, count, start, check)
-  local self = setmetatable({settings = settings, count = count, edges = {}, check = check,
-                             ledgers = 0}, Exchange)
+  local self = setmetatable({settings = settings, count = count, edges = {},
+                             check = check and true or false, ledgers = 0}, Exchange)
   local n = settings.replicas
   self.delta = {}
   if settings.merge.payload == "delta" then
@@ -84,7 +84,7 @@ local function edge_of(self, from, to)
   local settings, start = self.settings, self.start[from]
   if settings.rule then
     local filter = c_api.call(lib.ms_filter_new, settings.rule, self.count, start,
-                              self.check or false)
+                              self.check)
     edge = {filter = ffi.gc(filter, lib.ms_filter_free), from = from, to = to}
   else
     edge = sketched(self, start)

@@ -165,6 +165,18 @@ local function whole(options, name, most)
   return value
 end
 
+--- Raises OPT unless `every` says after how many iterations there is an exchange.
+-- @string what names it
+function M.check_every(every, what)
+  if type(every) ~= "number" or every ~= every or every <= 0 or
+     every >= 1 and every ~= math.huge and every ~= math.floor(every) then
+    errors.raise("OPT", "%s says after how many iterations of a replica there is an exchange: " ..
+                 "a whole number, a fraction of a share, or math.huge for the end of the loop, " ..
+                 "not %s", what, tostring(every))
+  end
+  return every
+end
+
 local function check_every(options)
   local every = options.every
   if options.exchange == false then
@@ -177,13 +189,7 @@ local function check_every(options)
   if every == "auto" then
     errors.raise("OPT", "meissa.replicate: every = \"auto\" is not to be had yet; give a number")
   end
-  if type(every) ~= "number" or every ~= every or every <= 0 or
-     every >= 1 and every ~= math.huge and every ~= math.floor(every) then
-    errors.raise("OPT", "meissa.replicate: option 'every' says after how many iterations of a " ..
-                 "replica there is an exchange: a whole number, a fraction of a share, or " ..
-                 "math.huge for the end of the loop, not %s", tostring(every))
-  end
-  return every
+  return M.check_every(every, "meissa.replicate: option 'every'")
 end
 
 -- What private state, which has no exchange, cannot have.
@@ -232,6 +238,29 @@ local function check_damped(group)
   end
 end
 
+-- What two groups, or one, may not both write at the end of a loop.
+local function raise_shared(left, right)
+  errors.raise("OPT", "%s and %s share memory: of what one writes the other would know nothing; " ..
+               "replicate it once, and use that object",
+               string.match(tostring(left), "^[^\n]*"), string.match(tostring(right), "^[^\n]*"))
+end
+
+--- Raises OPT where groups of one loop both write, at its end, elements that are the same.
+-- @tab groups a list
+function M.check_apart(groups)
+  local written = {}
+  for _, group in ipairs(groups) do
+    for _, each in ipairs(group.exchange and group.final ~= "none" and group.members or {}) do
+      for _, other in ipairs(written) do
+        if other.group ~= group and array.overlap(other.target, each.target) then
+          raise_shared(other.target, each.target)
+        end
+      end
+      written[#written + 1] = each
+    end
+  end
+end
+
 --- Permission for the parts of a loop to work on copies of their own; see the manual.
 -- @param target a dense array of floats or doubles, or a list of such
 -- @tab options see the manual; `replicas` and `every` are required
@@ -265,6 +294,9 @@ function M.replicate(target, options)
   check_damped(group)
   for k, each in ipairs(list) do
     check_target(each, k == 1 and "the argument" or "an array")
+    for other = 1, k - 1 do
+      if array.overlap(list[other], each) then raise_shared(list[other], each) end
+    end
     local about = array.describe(each)
     local copy = array.zeros(about.dims, {type = about.type})
     group.members[k] = setmetatable({target = each, group = group, copy = copy}, Replica)

@@ -27,6 +27,16 @@ local function number(value, least, what)
   return value
 end
 
+-- Most rows, columns and largest seeds: all whole numbers up to here are doubles.
+local LARGEST = 2 ^ 53
+
+local function whole(value, least, what)
+  if type(value) ~= "number" or value ~= math.floor(value) or value < least or value > LARGEST then
+    refuse("%s is a whole number from %d on, not %s", what, least, tostring(value))
+  end
+  return value
+end
+
 local function choice(value, names, what)
   for k, name in ipairs(names) do
     if value == name then return k - 1 end
@@ -87,8 +97,9 @@ local RESIDUALS = {"keep", "drop", "invalidate"}
 local function parse_sketch(filter)
   errors.check_options("option 'filter'", filter, {"sketch", "width", "depth", "seed"})
   choice(filter.sketch, {"count"}, "the sketch of a filter")
-  return {kind = "sketch", width = number(filter.width, 1, "the width of a sketch"),
-          depth = number(filter.depth, 1, "the depth of a sketch"), seed = filter.seed or 1}
+  return {kind = "sketch", width = whole(filter.width, 1, "the width of a sketch"),
+          depth = whole(filter.depth, 1, "the depth of a sketch"),
+          seed = whole(filter.seed or 1, 0, "the seed of a filter")}
 end
 
 local function parse_filter(filter)
@@ -111,7 +122,8 @@ local function parse_filter(filter)
   end
   return {kind = filter.relative and "relative" or filter.magnitude and "magnitude" or "none",
           eps = number(filter.relative or filter.magnitude or 0, 0, "a filter's threshold"),
-          floor = number(filter.floor or 0, 0, "a filter's floor"), seed = filter.seed or 1,
+          floor = number(filter.floor or 0, 0, "a filter's floor"),
+          seed = whole(filter.seed or 1, 0, "the seed of a filter"),
           priority = filter.priority and choice(filter.priority, PRIORITIES,
                                                 "a filter's priority")}
 end
@@ -216,11 +228,11 @@ function M.guarantee(settings)
   if settings.replicas == 1 then return "sequential", "one replica: the loop as written" end
   local unsent = settings.bound < math.huge and
     string.format("; no change beyond %g stays unsent", settings.bound) or ""
-  if d == math.huge then
-    return "none", "values of any earlier round may be merged" .. unsent
-  elseif d > 0 then
-    local name = string.format("bounded(0, %d)", d)
-    return name, string.format("values of the same or up to %d earlier rounds are merged%s", d,
+  if d > 0 then
+    local name = d == math.huge and "none" or string.format("bounded(0, %d)", d)
+    return name, string.format("values of %s rounds may be merged; at present all are of the " ..
+                               "same round, with the same bits for any number of workers%s",
+                               d == math.huge and "any earlier" or "up to " .. d .. " earlier",
                                unsent)
   end
   return "reproducible", "the same bits for any number of workers" .. unsent

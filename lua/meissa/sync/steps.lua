@@ -106,7 +106,16 @@ function M.ea(tree, tau, alpha)
   end
   local step, state, self = 0, nil, {}
 
+  local function check_param(param)
+    local kind = type(param)
+    if kind == "number" or kind == "string" or kind == "boolean" or kind == "function" then
+      errors.raise("OPT", "meissa.ea moves arrays and tensors, and tables of these, in place: " ..
+                   "not a %s", kind)
+    end
+  end
+
   local function open(params)
+    tree.walkTable(table_of(params), check_param)
     state = {center = {}, delta = {}, params = {}}
     tree.walkTable(table_of(params), function(param)
       table.insert(state.center, param:clone())

@@ -16,16 +16,24 @@ local function is_leaf(value)
   return type(value) ~= "table" or array.is_any(value)
 end
 
-local function walk(t, fn)
+-- Whether a table is reached from within itself is seen by the tables on the way to it.
+local function walk(t, fn, way)
+  way = way or {}
+  if way[t] then
+    errors.raise("OPT", "values to be exchanged are in tables that do not contain themselves: " ..
+                 "this one is cyclic")
+  end
+  way[t] = true
   for _, key in ipairs(tables.keys(t)) do
     local value = t[key]
     if is_leaf(value) then
       local new = fn(value)
       if new ~= nil then t[key] = new end
     else
-      walk(value, fn)
+      walk(value, fn, way)
     end
   end
+  way[t] = nil
 end
 
 --- Calls fn for each value in a table and the tables in it, in the order of the keys; what it
@@ -67,15 +75,27 @@ function M.check(where, t)
   end
 end
 
---- Whether two values are of one kind and size, as far as that can be seen.
+-- Whether two values are of one kind, type and size, as far as that can be seen.
 local function fit(a, b)
   if is_number(a) or is_number(b) then return is_number(a) and is_number(b) end
   if array.is(a) ~= array.is(b) then return false end
   if not array.is(a) then return true end
   local left, right = array.describe(a), array.describe(b)
-  if #left.dims ~= #right.dims then return false end
+  if left.type ~= right.type or #left.dims ~= #right.dims then return false end
   for d, extent in ipairs(left.dims) do
     if extent ~= right.dims[d] then return false end
+  end
+  return true
+end
+
+-- Whether tables have values of one kind under keys that are the same.
+local function alike(a, b)
+  local keys = tables.keys(a)
+  if #keys ~= #tables.keys(b) then return false end
+  for _, key in ipairs(keys) do
+    local one, other = a[key], b[key]
+    if other == nil or is_leaf(one) ~= is_leaf(other) then return false end
+    if not (is_leaf(one) and fit or alike)(one, other) then return false end
   end
   return true
 end
@@ -83,12 +103,8 @@ end
 --- Raises OPT unless the replicas give values of one form.
 -- @tab all by replica, a list of tables
 function M.check_alike(where, all)
-  local first = leaves(all[1])
   for k = 2, #all do
-    local list = leaves(all[k])
-    local same = #list == #first
-    for e = 1, same and #list or 0 do same = same and fit(first[e], list[e]) end
-    if not same then
+    if not alike(all[1], all[k]) then
       errors.raise("OPT", "%s: replica %d gives values of another form than replica 1", where, k)
     end
   end

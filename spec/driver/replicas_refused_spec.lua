@@ -1,0 +1,211 @@
+-- SPDX-License-Identifier: MIT
+-- What replicas refuse, and what they say of it; each case once did something else silently, or
+-- ended in an error of Lua's own.
+local child = require "spec.support.child"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local function refused(code, pattern, fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert.is_false(ok)
+  assert.equal(code, err.code, tostring(err))
+  assert.truthy(tostring(err):find(pattern, 1, true), tostring(err))
+end
+
+describe("meissa.replicate refuses", function()
+  local function two(a, b, other)
+    local r = meissa.replicate(a, {replicas = 2, every = 5})
+    other = other or {every = 5}
+    other.replicas = 2
+    local q = meissa.replicate(b, other)
+    for _ in parallel(20) do
+      r[1] = r[1] + 1
+      q[1] = q[1] + 1
+    end
+  end
+
+  it("two objects over the same memory", function()
+    local w = meissa.zeros(6)
+    refused("OPT", "share memory", two, w, w)
+    refused("OPT", "share memory", two, w, w:narrow(1, 6, 1))
+    refused("OPT", "share memory", meissa.replicate, {w, w}, {replicas = 2, every = 5})
+    refused("OPT", "share memory", meissa.replicate, {w:narrow(1, 1, 3), w:narrow(1, 3, 2)},
+            {replicas = 2, every = 5})
+    assert.equal(0, w:sum())
+    two(w:narrow(1, 1, 3), w:narrow(1, 4, 2)) -- these do not
+    two(w, w, {exchange = false}) -- private copies write nothing back
+    two(w, w, {every = 5, final = "none"})
+    assert.same({30, 0, 0, 10, 0, 0}, w:totable())
+  end)
+
+  it("numbers that are not whole", function()
+    local w = meissa.zeros(4)
+    local function sketch(width, depth, seed)
+      return {replicas = 2, every = 5,
+              filter = {sketch = "count", width = width, depth = depth, seed = seed}}
+    end
+    refused("OPT", "whole number", meissa.replicate, w, sketch(1.5, 2))
+    refused("OPT", "whole number", meissa.replicate, w, sketch(2, 1.5))
+    refused("OPT", "whole number", meissa.replicate, w, sketch(2, 2, 0.5))
+    refused("OPT", "whole number", meissa.replicate, w, sketch(2))
+    local r = meissa.replicate(w, {replicas = 2, every = 1, on_round = function()
+      return {every = 1.5}
+    end})
+    refused("OPT", "whole number", function() for _ in parallel(9) do r[1] = r[1] + 1 end end)
+    assert.equal(0, w[1])
+  end)
+
+  it("nothing of a filter under check = \"all\"", function()
+    local w = meissa.zeros(1)
+    local r = meissa.replicate(w, {replicas = 2, every = 1, filter = {magnitude = 0},
+                                   merge = {add = 1}})
+    for _ in parallel(10, {check = "all"}) do r[1] = r[1] + 1 end
+    assert.equal(10, w[1])
+  end)
+end)
+
+describe("filters of values and of changes", function()
+  it("do with small steady changes what the manual says", function()
+    local function last(topology, merge)
+      local w = meissa.zeros(1)
+      local r = meissa.replicate(w, {replicas = 4, every = 1, topology = topology, merge = merge,
+                                     filter = {magnitude = 0.05}})
+      for _ in parallel(400) do r[1] = r[1] + 0.02 end
+      return ("%.2f"):format(w[1])
+    end
+    assert.equal("0.50", last("all", "mean"))
+    assert.equal("0.02", last("ring", "mean"))
+    assert.equal("2.00", last("all", {add = 1 / 4}))
+  end)
+end)
+
+for _, workers in ipairs {0, 2} do
+  describe("meissa.init with " .. workers .. " workers", function()
+    setup(function() meissa.init {workers = workers} end)
+    teardown(function() meissa.init {} end)
+
+    it("is refused in the midst of a loop", function()
+      local w = meissa.zeros(8)
+      local function restart() meissa.init {workers = 1} end
+      local r = meissa.replicate(w, {replicas = 2, every = 2, on_round = restart})
+      refused("OPT", "while a loop runs", function()
+        for _ in parallel(8) do r[1] = r[1] + 1 end
+      end)
+      refused("OPT", "while a loop runs", function()
+        for _, i in meissa.iterate(w, 5, {stop = restart}) do w[i] = w[i] + 1 end
+      end)
+      assert.equal(0, w:sum())
+      for i in parallel(8) do w[i] = i end
+      assert.equal(36, w:sum())
+      assert.equal(workers, meissa.workers().workers)
+    end)
+  end)
+end
+
+describe("meissa.replicas refuses", function()
+  local function of(code, pattern, fn, ...)
+    refused(code, pattern, meissa.replicas, 2, {}, fn, ...)
+  end
+
+  it("to wait where a replica cannot", function()
+    of("BDY", "in a coroutine of the body's own", function(r)
+      coroutine.wrap(function() r.allReduce(1) end)()
+    end)
+    of("BDY", "replica 1: the function of a replica yields", function() coroutine.yield(3) end)
+    of("BDY", "called by one in C", function(r)
+      table.sort({3, 2, 1}, function(a, b)
+        r.barrier()
+        return a < b
+      end)
+    end)
+    of("BDY", "in a function that r.allReduce called", function(r)
+      r.allReduce(1, function(a, b)
+        r.barrier()
+        return a + b
+      end)
+    end)
+    of("BDY", "in a coroutine of the body's own", function(r) -- replicas in replicas
+      meissa.replicas(2, {}, function() r.barrier() end)
+    end)
+    local late
+    meissa.replicas(1, {}, function(r) return r end)
+    late = meissa.replicas(2, {}, function(r) return r end)[2]
+    refused("BDY", "after meissa.replicas had ended", late.barrier)
+    refused("BDY", "after meissa.replicas had ended", late.allReduce, 1)
+    local list = meissa.replicas(2, {}, function(r) -- what may be done
+      local sum = 0
+      for v in coroutine.wrap(function() for v = 1, 3 do coroutine.yield(v) end end) do
+        sum = sum + r.allReduce(v * r.index)
+      end
+      local own = meissa.replicas(2, {}, function(q) return (q.allReduce(q.index)) end)
+      return sum + r.allReduce(own[1])
+    end)
+    assert.same({24, 24}, list)
+  end)
+
+  it("values of different forms, and different options", function()
+    of("OPT", "replica 2 gives a table, replica 1 a value", function(r)
+      r.allReduce(r.index == 1 and 1 or {1})
+    end)
+    of("OPT", "replica 2 gives values of another form", function(r)
+      r.allReduce {r.index == 1 and 1 or {1}}
+    end)
+    of("OPT", "replica 2 gives values of another form", function(r)
+      r.allReduce {[r.index == 1 and "a" or "b"] = 1}
+    end)
+    of("OPT", "replica 2 gives values of another form", function(r)
+      r.scatter(meissa.zeros({2}, {type = r.index == 1 and "double" or "int32"}))
+    end)
+    of("OPT", "replica 2 has other options than replica 1", function(r)
+      r:exchange(meissa.zeros(2), {filter = {magnitude = r.index}})
+    end)
+    of("OPT", "replica 2 has other options than replica 1", function(r)
+      r:exchange(meissa.zeros(2), r.index == 2 and {topology = "ring"} or nil)
+    end)
+    local list = meissa.replicas(2, {}, function(r) -- tables that say the same are the same
+      local w = meissa.full({1}, r.index)
+      for _ = 1, 2 do
+        r:exchange(w, {filter = {magnitude = 0}, merge = function(a, b) return a + b end})
+      end
+      return w[1]
+    end)
+    assert.same({6, 6}, list)
+  end)
+
+  it("calls of a wrong kind", function()
+    of("OPT", "the operation is a function", function(r) r.allReduce(1, "x") end)
+    of("OPT", "zero is a function", function(r) r.allReduce(1, nil, 4) end)
+    of("OPT", "cyclic", function(r)
+      local t = {1}
+      t.t = t
+      r.allReduce(t)
+    end)
+    for _, name in ipairs {"allReduce", "scatter", "shard", "walkTable"} do
+      of("OPT", "with a dot", function(r) r[name](r, 2) end)
+    end
+    of("OPT", "with a colon", function(r) r.exchange(meissa.zeros(2), {}) end)
+    of("OPT", "meissa.ea moves arrays and tensors", function(r)
+      meissa.ea(r, 1, 0.5).averageParameters(5)
+    end)
+    local list = meissa.replicas(2, {}, function(r) -- a table in two places is none
+      local inner = {r.index}
+      return r.allReduce({inner, {inner[1]}, inner})[2][1]
+    end)
+    assert.same({3, 3}, list)
+  end)
+
+  it("to go on after Ctrl-C", function()
+    local output = child.script [[
+      local ffi, meissa = require "ffi", require "meissa"
+      ffi.cdef "int raise(int);"
+      jit.off()
+      local A = meissa.zeros(4)
+      local ok, err = pcall(meissa.replicas, 2, {}, function(r)
+        r.shard(A):fill(9)
+        ffi.C.raise(2)
+        for _ = 1, 10 do r.barrier() end
+      end)
+      print(ok, err.code, A:sum())]]
+    assert.equal("false\tINT\t0\n", output)
+  end)
+end)
