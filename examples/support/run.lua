@@ -63,7 +63,7 @@ end
 local Report = {}
 Report.__index = Report
 
---- A report with these columns: {{key=, title=, format=}, ...}.
+--- A report with these columns: {{key=, title=, format=, width= (12)}, ...}.
 function M.report(options, columns)
   return setmetatable({
     json = options.json, columns = columns, rows = 0, started = meissa.clock(),
@@ -91,14 +91,15 @@ function Report:clear()
   if self.terminal then io.stderr:write("\r\27[K") end
 end
 
---- Adds a row: the values by column key.
+--- Adds a row: the values by column key, of which some may be missing.
 function Report:row(values)
   self:clear()
   local keys, titles, cells = {}, {}, {}
   for c, column in ipairs(self.columns) do
+    local width, value = ("%%%ds"):format(column.width or 12), values[column.key]
     keys[c] = column.key
-    titles[c] = ("%12s"):format(column.title)
-    cells[c] = ("%12s"):format(column.format:format(values[column.key]))
+    titles[c] = width:format(column.title)
+    cells[c] = width:format(value == nil and "-" or column.format:format(value))
   end
   if self.json then return print_json(values, keys) end
   if self.rows == 0 then print(table.concat(titles)) end

@@ -1,0 +1,110 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 120 s
+--
+-- The benches after published experiments, of tiny sizes: all settings are run, those that promise
+-- the same bits are held to them (the benches raise an error else), and figures are what they say.
+local child = require "spec.support.child"
+local json = require "dkjson"
+
+local function results(command)
+  local output, status = child.shell("luajit bench/" .. command .. " --json 2>&1", 60)
+  assert.equal(0, status, output)
+  local list = {}
+  for line in output:gmatch "[^\n]+" do list[#list + 1] = assert(json.decode(line), line) end
+  return list
+end
+
+describe("Parameter Database's experiment", function()
+  it("has a row for each batch, number of workers and setting", function()
+    local rows, costs = {}, 0
+    for _, each in ipairs(results("paramdb.lua --runs 1 --rounds 10 --workers 2 --cores 1 " ..
+        "--features 24 --examples 60 --batch 10")) do
+      if each.summary then
+        costs = costs + 1
+      else
+        assert.equal(each.workers > 1, each.asleep == "asleep")
+        assert.equal(each.workers == 1, each.loss ~= nil)
+        assert.is_true(each.microseconds > 0)
+        assert.is_true(#each.waited >= 1 and each.used <= each.workers)
+        rows[#rows + 1] = ("%s %d %s"):format(each.method, each.workers, each.setting)
+        rows[rows[#rows]] = each
+      end
+    end
+    assert.equal(2 * 2 * 9, #rows)
+    assert.equal(1, costs)
+    assert.is_true(rows["batch 2 pd-delay 1"] ~= nil and rows["full 1 async"] ~= nil)
+    for _, setting in ipairs {"bsp-2barrier", "bsp", "data-centric 1", "data-centric 2"} do
+      local row = rows["batch 1 " .. setting]
+      assert.is_true(row.exact)
+      assert.equal(rows["batch 1 driver"].loss, row.loss)
+    end
+  end)
+end)
+
+describe("ASAP's experiment", function()
+  it("has curves and a row for each topology", function()
+    local passes, rows = {}, {}
+    for _, each in ipairs(results("asap.lua --points 400 --replicas 4 --every 20 --passes 2 " ..
+        "--rates 0.1,0.3")) do
+      if each.curve then
+        passes[each.setting] = (passes[each.setting] or 0) + 1
+        assert.equal(400 * each.pass, each.samples)
+      else
+        rows[each.setting] = each
+      end
+      assert.is_true(each.worst_replica >= each.mean_replica - 1e-12)
+    end
+    for _, setting in ipairs {"serial", "one replica", "all", "root-expander", "ring",
+        "ring, push-sum", "one-peer-exp."} do
+      assert.equal(2, passes[setting], setting)
+      assert.is_true(rows[setting].loss > 0, setting)
+    end
+    -- 1,000 doubles and what frames add, over 12, 8 and 4 edges, in 10 rounds.
+    for setting, edges in pairs {all = 12, ["root-expander"] = 8, ring = 4} do
+      local bytes = rows[setting].megabytes * 1e6 / edges / 10
+      assert.is_true(bytes >= 8000 and bytes < 8200, setting .. " " .. bytes)
+    end
+    assert.equal(0, rows["one replica"].megabytes)
+    assert.near(1, rows.all.gap, 1e-12)
+    assert.equal(rows.ring.loss, rows["ring, push-sum"].loss)
+  end)
+
+  it("refuses step sizes that are none", function()
+    local output, status = child.shell("luajit bench/asap.lua --rates 0.1,x 2>&1", 20)
+    assert.not_equal(0, status)
+    assert.truthy(output:find("not a positive number: x", 1, true), output)
+  end)
+end)
+
+describe("Figures", function()
+  -- What `figure` says and writes, with only such a gnuplot to be found.
+  local function draw(gnuplot)
+    return (child.shell(([[
+luajit=$(command -v luajit) && room=$(mktemp -d) && mkdir "$room/bin" || exit 1
+ln -s "$(command -v cat)" "$room/bin/cat"
+if [ -n '%s' ]; then
+  printf '#!/bin/sh\n%s\n' > "$room/bin/gnuplot" && chmod +x "$room/bin/gnuplot"
+fi
+PATH="$room/bin" "$luajit" -e '
+  package.path = "bench/support/?.lua;" .. package.path
+  print(require "figure"("some \"file\".png", {title = "t", x = "a", y = "b"},
+    {{name = "one", points = {{1, 2}, {3, 4.5}}}, {name = "two", points = {{5, 6}}}}))' 2>&1
+rm -r "$room"]]):format(gnuplot, gnuplot), 20))
+  end
+
+  it("are skipped without gnuplot, and say so", function()
+    assert.truthy(draw(""):find("SKIPPED: .-gnuplot is not installed\nfalse"))
+  end)
+
+  it("are given to gnuplot", function()
+    local script = draw 'cat "$1"'
+    local data = "$c1 << EOD\n1 2\n3 4.5\nEOD\n$c2 << EOD\n5 6\nEOD\n"
+    assert.truthy(script:find(data, 1, true), script)
+    assert.truthy(script:find('set output "some \\"file\\".png"', 1, true), script)
+    assert.truthy(script:find("true\n", 1, true), script)
+  end)
+
+  it("that gnuplot does not draw are told of", function()
+    assert.truthy(draw("exit 1"):find("SKIPPED: gnuplot did not draw", 1, true))
+  end)
+end)
