@@ -105,6 +105,7 @@ local PROMISED = {
   "an exchange merges what all have posted, by sender, and bits depend on nothing else",
   "a loop over replicas is one transaction, and writes nothing that replicas share",
   "functions of replicas meet in one call, see nothing of each other, and are missed",
+  "what replicas cannot do is refused",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end
