@@ -19,7 +19,7 @@
 /* Level of the function with the loop, seen from `again`. */
 #define CALLER 3
 
-/* ------------------------------------------------------------------------------- the arguments */
+/* ---- the arguments ---- */
 
 /* A whole number that counts exactly. */
 static bool read_whole(lua_State *L, int index, int64_t *value) {
@@ -119,8 +119,7 @@ static bool read_space(lua_State *L, ms_launch *of, int count, int environment, 
   return true;
 }
 
-/* -------------------------------------------------------------------------------- what is captured
- */
+/* ---- what is captured ---- */
 
 /* Whether the array behind a value can be read, and written if the loop does that. */
 static bool is_there(const ms_captured_value *value) {
@@ -167,8 +166,7 @@ static bool is_called(lua_State *L, const ms_launch *of, const ms_running *at, i
   return lua_rawequal(L, -1, -2) != 0;
 }
 
-/* --------------------------------------------------------------------------------------- running
- */
+/* ---- running ---- */
 
 /* The values before the loop. False where a reduction has none to start from. */
 static bool begin_results(lua_State *L, const ms_launch *of, const ms_running *at) {
@@ -270,7 +268,7 @@ static int run_again(lua_State *L) {
   return 0;
 }
 
-/* -------------------------------------------------------------------------------------- methods */
+/* ---- methods ---- */
 
 /* Fills the numbers from the list at `index`. */
 static void read_numbers(lua_State *L, int index, double *numbers, uint32_t count) {
@@ -346,7 +344,7 @@ static int collect_launch(lua_State *L) {
   return 0;
 }
 
-/* core.launches() -> again, sites: a table with weak keys, by function and line lists of launches
+/* core.launches() -> again, sites: a table with weak keys: lists of launches by function and line
  */
 static int make_sites(lua_State *L) {
   lua_newtable(L);

@@ -47,11 +47,6 @@ bool ms_walk_is_dead(const ms_walk *walk, const ms_node *node, bool beside) {
 
 /* ---- jumps ---- */
 
-static bool is_loop(const ms_node *node) {
-  return node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_FOR_NUMERIC ||
-         node->kind == MS_FOR_GENERIC;
-}
-
 /* Where a goto leads. */
 typedef struct target {
   const ms_node *label; /* NULL: out of `within` */
@@ -63,7 +58,7 @@ static target target_of(const ms_node *jump, const ms_node *within) {
   target found = {NULL, false, false};
   for (const ms_node *at = jump; at != within && at->parent != NULL; at = at->parent) {
     const ms_node *block = at->parent;
-    found.crosses = found.crosses || is_loop(at);
+    found.crosses = found.crosses || ms_node_is_loop(at);
     for (uint32_t k = 0; block->kind == MS_BLOCK && k < block->kids; k++) {
       const ms_node *each = block->kid[k];
       if (each->kind != MS_LABEL || strcmp(each->text, jump->text) != 0) continue;
@@ -82,7 +77,7 @@ typedef struct leaving {
 
 /* The loop that a break ends. */
 static const ms_node *loop_around(const ms_node *node) {
-  while (node != NULL && !is_loop(node)) node = node->parent;
+  while (node != NULL && !ms_node_is_loop(node)) node = node->parent;
   return node;
 }
 

@@ -36,15 +36,10 @@ static const ms_node *statement_of(const ms_node *node) {
   return node;
 }
 
-static bool contains(const ms_node *around, const ms_node *node) {
-  while (node != NULL && node != around) node = node->parent;
-  return node != NULL;
-}
-
 /* Whether nodes stand in different branches of an `if`. */
 static bool are_apart(const ms_node *a, const ms_node *b) {
   const ms_node *up = a;
-  while (up->parent != NULL && !contains(up->parent, b)) up = up->parent;
+  while (up->parent != NULL && !ms_node_is_inside(b, up->parent)) up = up->parent;
   const ms_node *around = up->parent;
   if (around == NULL || around->kind != MS_IF || up->kind != MS_BLOCK) return false;
   while (b->parent != around) b = b->parent;
@@ -62,7 +57,7 @@ static bool comes_after(const ms_node *read, const ms_node *write) {
 static uint32_t common_loops(const ms_walk *walk, const ms_node *a, const ms_node *b) {
   uint32_t count = 0;
   for (const ms_node *up = a; up != walk->loop->body; up = up->parent) {
-    if (!contains(up, b)) continue;
+    if (!ms_node_is_inside(b, up)) continue;
     if (up->kind == MS_FOR_NUMERIC) count++;
     if (up->kind == MS_WHILE || up->kind == MS_REPEAT || up->kind == MS_FOR_GENERIC)
       return MS_MAX_INNER + 1;
@@ -121,14 +116,11 @@ static bool is_read_after(const ms_walk *walk, ms_solver *solver, const ms_domai
                           const ms_access *read, const ms_access *write) {
   if (!is_known(read) || !is_known(write)) return false;
   if (read->node == NULL || write->node == NULL) return false;
-  if (!contains(walk->loop->body, read->node) || !contains(walk->loop->body, write->node))
-    return false;
+  const ms_node *body = walk->loop->body;
+  if (!ms_node_is_inside(read->node, body) || !ms_node_is_inside(write->node, body)) return false;
   uint32_t loops = common_loops(walk, write->node, read->node);
   bool counted = counts_loops(read, loops) && counts_loops(write, loops);
-  bool found = comes_after(read->node, write->node) && loops == 0 &&
-               meet(solver, domain, write, read, 0, true);
-  if (comes_after(read->node, write->node) && loops > 0)
-    found = meet(solver, domain, write, read, 0, true);
+  bool found = comes_after(read->node, write->node) && meet(solver, domain, write, read, 0, true);
   for (uint32_t level = 0; counted && !found && level < loops; level++)
     found = meet(solver, domain, write, read, level, false);
   return found;

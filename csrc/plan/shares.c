@@ -20,10 +20,9 @@
 typedef struct builder {
   const ms_shares_terms *terms;
   ms_shares *made;
-  int64_t outer,
-      inner;       /* iterations of the dimensions before, and behind, the one that is shared */
-  int64_t length;  /* its values */
-  int64_t total;   /* iterations */
+  int64_t outer, inner; /* iterations of the dimensions before, behind the one that is shared */
+  int64_t length;       /* its values */
+  int64_t total;        /* iterations */
   int64_t *share;  /* replica k has share[k] .. share[k+1]-1: values from 0, or places in ... */
   uint32_t *entry; /* ... this list of entries, by share */
   int64_t *permutation; /* of the values, or entries, of a share */

@@ -69,3 +69,13 @@ void ms_tree_place(const ms_tree *tree, char *out, size_t size) {
 bool ms_node_is_multiple(const ms_node *node) {
   return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
 }
+
+bool ms_node_is_inside(const ms_node *node, const ms_node *around) {
+  while (node != NULL && node != around) node = node->parent;
+  return node != NULL;
+}
+
+bool ms_node_is_loop(const ms_node *node) {
+  return node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_FOR_NUMERIC ||
+         node->kind == MS_FOR_GENERIC;
+}

@@ -156,4 +156,10 @@ void ms_tree_place(const ms_tree *tree, char *out, size_t size);
 /* Whether an expression can have another number of values than one. */
 bool ms_node_is_multiple(const ms_node *node);
 
+/* Whether a node is `around`, or stands in it; NULL stands in nothing. */
+bool ms_node_is_inside(const ms_node *node, const ms_node *around);
+
+/* Whether a node is a loop of any kind. */
+bool ms_node_is_loop(const ms_node *node);
+
 #endif

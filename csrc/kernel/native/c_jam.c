@@ -24,13 +24,8 @@ typedef struct ms_nest {
   bool fits;
 } ms_nest;
 
-static bool inside(const ms_node *node, const ms_node *around) {
-  while (node != NULL && node != around) node = node->parent;
-  return node != NULL;
-}
-
 static bool is_declared_in(const ms_symbol *symbol, const ms_node *block) {
-  return symbol->declaration != NULL && inside(symbol->declaration, block);
+  return symbol->declaration != NULL && ms_node_is_inside(symbol->declaration, block);
 }
 
 /* ---- what may be taken ahead ---- */
@@ -61,8 +56,8 @@ static bool is_readable(const ms_nest *nest, const ms_node *node) {
   if (base.object == MS_OBJECT_OUTER) return true;
   if (base.object != MS_OBJECT_VIEW) return false;
   uint32_t dims = nest->w->emitter->job->bindings[base.array].dim_count;
-  bool vectors = nest->index != NULL && base.given + 1 == dims && inside(node, nest->inner) &&
-                 names(node->kid[1], nest->index);
+  bool vectors = nest->index != NULL && base.given + 1 == dims &&
+                 ms_node_is_inside(node, nest->inner) && names(node->kid[1], nest->index);
   return !vectors && !ms_c_is_written_in(nest->w, nest->block, base.array);
 }
 
@@ -81,7 +76,7 @@ static bool is_sum(ms_nest *nest, const ms_node *node) {
     if (ms_typed_symbol(nest->w->typed, symbol)->can != MS_CAN_NUMBER) return false;
     nest->sums += !is_declared_in(symbol, nest->inner);
   }
-  return inside(node, nest->inner);
+  return ms_node_is_inside(node, nest->inner);
 }
 
 static bool visit_ahead(ms_node *node, void *context) {
@@ -129,7 +124,8 @@ static bool visit_end(ms_node *node, void *context) {
   if (node->kind == MS_NAME && node->symbol != NULL) {
     const ms_node *from = node->symbol->declaration;
     const ms_node *outer = nest->block->parent;
-    bool own = node->symbol->assigned || (from != NULL && (from == outer || inside(from, outer)));
+    bool own = node->symbol->assigned ||
+               (from != NULL && (from == outer || ms_node_is_inside(from, outer)));
     for (uint32_t d = 0; d < nest->w->emitter->dims; d++)
       own = own || nest->w->emitter->indices[d] == node->symbol;
     nest->fits = nest->fits && !own;

@@ -32,14 +32,9 @@ typedef struct ms_survey {
   uint32_t exact;      /* > 0: in a subscript, an end of a loop, or an operand of `bit` */
 } ms_survey;
 
-static bool is_loop(const ms_node *node) {
-  return node->kind == MS_FOR_NUMERIC || node->kind == MS_FOR_GENERIC || node->kind == MS_WHILE ||
-         node->kind == MS_REPEAT;
-}
-
 const ms_node *ms_c_loop_around(const ms_node *node) {
   node = node->parent;
-  while (node != NULL && !is_loop(node) && node->kind != MS_FUNCTION) node = node->parent;
+  while (node != NULL && !ms_node_is_loop(node) && node->kind != MS_FUNCTION) node = node->parent;
   return node;
 }
 
@@ -63,11 +58,6 @@ bool ms_c_is_assigned_in(const ms_node *node, const ms_symbol *symbol, const ms_
   ms_assignments search = {.symbol = symbol, .home = home};
   ms_node_walk((ms_node *)(uintptr_t)node, visit_assignment, &search);
   return search.found;
-}
-
-static bool inside(const ms_node *node, const ms_node *around) {
-  while (node != NULL && node != around) node = node->parent;
-  return node != NULL;
 }
 
 static const ms_binding *binding_of(const ms_survey *survey, uint32_t array) {
@@ -171,7 +161,7 @@ static bool is_local_fixed(const ms_survey *survey, const ms_symbol *symbol,
   for (const ms_call_path *call = calls; call != NULL; call = call->next)
     followed = followed || (call->within && call->function->function == symbol->function);
   if (from == NULL && followed) return is_argument_fixed(survey, symbol, calls);
-  if (!followed && (from == NULL || !inside(from, survey->node)))
+  if (!followed && (from == NULL || !ms_node_is_inside(from, survey->node)))
     return !symbol->assigned ||
            (!symbol->upvalue && !ms_c_is_assigned_in(survey->node, symbol, NULL));
   if (from == NULL || symbol->assigned || from->kind != MS_LOCAL) return false;

@@ -131,11 +131,6 @@ ms_callee *ms_typed_callee(const ms_typed *typed, const ms_node *function) {
   return NULL;
 }
 
-static bool inside(const ms_node *node, const ms_node *around) {
-  while (node != NULL && node != around) node = node->parent;
-  return node != NULL;
-}
-
 static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
   ms_callee *callee = ms_typed_callee(typed, function);
   if (callee != NULL) return callee;
@@ -144,8 +139,9 @@ static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
     typed->failed = true;
     return NULL;
   }
-  *callee = (ms_callee){
-      .next = typed->callees, .node = function, .outside = !inside(function, typed->emitter->body)};
+  *callee = (ms_callee){.next = typed->callees,
+                        .node = function,
+                        .outside = !ms_node_is_inside(function, typed->emitter->body)};
   typed->callees = callee;
   typed->changed = true;
   return callee;
