@@ -111,8 +111,7 @@ static room look_at_memory(size_t size) {
   return found;
 }
 
-/* Refuses what the machine or the cgroup cannot hold. */
-static int check_memory(size_t size, ms_error *err) {
+int ms_segment_check(size_t size, ms_error *err) {
   room found = look_at_memory(size);
   if (!found.enough && reclaim_listener != NULL) {
     reclaim_listener(reclaim_context);
@@ -222,7 +221,7 @@ static void take_slot(ms_segment_block *block, mapping *pool, size_t size) {
 
 static int take_large(ms_segment_block *block, size_t size, ms_error *err) {
   if (size > SIZE_MAX / 2) return ms_error_set(err, MS_ARR, "%zu bytes are too many", size);
-  if (check_memory(size, err) != 0) return -1;
+  if (ms_segment_check(size, err) != 0) return -1;
   mapping *own = new_mapping((size + PAGE - 1) / PAGE * PAGE, err);
   if (own == NULL) return -1;
   own->next = larges;
@@ -236,7 +235,7 @@ int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err) {
   if (size > LARGEST_SLOT) {
     if (take_large(block, size, err) != 0) return -1;
   } else {
-    if (size >= CHECKED && check_memory(size, err) != 0) return -1;
+    if (size >= CHECKED && ms_segment_check(size, err) != 0) return -1;
     unsigned tier = tier_of(size);
     mapping *pool = pools[tier];
     while (pool != NULL && pool->segment.blocks == pool->slots) pool = pool->next;

@@ -48,6 +48,10 @@ void ms_segment_listen(void (*gone)(uint64_t id, void *context), void *context);
  * One listener at a time; NULL removes it. */
 void ms_segment_reclaim(void (*give_back)(void *context), void *context);
 
+/* Whether so many bytes could be taken, without taking any; MS_ARR as above if not. For what takes
+ * many blocks, of which it would have to give the first ones back. */
+MS_API int ms_segment_check(size_t size, ms_error *err);
+
 /* Bytes in blocks that are handed out, and the number of segments mapped. */
 MS_API uint64_t ms_segment_bytes(void);
 uint32_t ms_segment_count(void);

@@ -186,6 +186,8 @@ static void test_reclaim(void) {
   ms_segment_block_release(&other);
   CHECK(ms_segment_block_take(&other, (size_t)1 << 50, &err) != 0 && err.code == MS_ARR);
   CHECK(kept.segment == NULL && ms_segment_bytes() == 0);
+  CHECK(ms_segment_check((size_t)8 << 20, &err) == 0 && ms_segment_bytes() == 0);
+  CHECK(ms_segment_check((size_t)1 << 50, &err) != 0 && err.code == MS_ARR);
   ms_segment_reclaim(NULL, NULL);
 }
 

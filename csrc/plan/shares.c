@@ -165,11 +165,12 @@ static int count_rounds(builder *b, ms_error *err) {
   if (every < 1) every *= (double)made->largest / (double)b->outer;
   rounds = isinf(every) ? 1 : ceil((double)left / every * (1 - 1e-12));
   if (!(rounds >= 1)) rounds = 1;
-  if (rounds * (b->terms->replicas + 1.0) > MS_SHARES_ROUNDS) {
+  uint32_t most = MS_SHARES_ROUNDS / (b->terms->replicas + 1);
+  if (rounds > most) {
     return ms_error_set(err, MS_OPT,
-                        "an exchange every %g iterations makes %.0f rounds of this loop, which are "
-                        "too many",
-                        b->terms->every, rounds);
+                        "an exchange every %g iterations makes %.0f rounds of this loop, more than "
+                        "the %u that there may be with %u replicas",
+                        b->terms->every, rounds, most, b->terms->replicas);
   }
   made->rounds = (uint32_t)rounds;
   return 0;

@@ -126,6 +126,10 @@ describe("merges of replicas", function()
     refused("OPT", "floats or doubles", function()
       meissa.replicate(meissa.zeros({2}, {type = "int32"}), {replicas = 2, every = 1})
     end)
+    local r = meissa.replicate(w, {replicas = 3, every = 1})
+    refused("OPT", "more than the 4194304 that there may be with 3 replicas", function()
+      for _, e in parallel(1e6, 20) do r[1] = r[1] + 0.1 * (e - r[1]) end
+    end)
   end)
 
   it("say what they leave guaranteed", function()

@@ -66,4 +66,23 @@ return {
        "if not version.next and about.written then", "if false then"},
     },
   },
+  {
+    rule = "no more is kept than rounds can tell apart, and nobody changes it meanwhile",
+    finders = {{spec = "spec/driver/iterate_limits_spec.lua"}},
+    mutants = {
+      {"a version less than are used is kept", "lua/meissa/driver/versions.lua",
+       "math.max(1, most) + 1)", "math.max(1, most))"},
+      {"stop tests do not count", "lua/meissa/driver/versions.lua",
+       "if request.stop then most", "if false then most"},
+      {"any number is kept", "lua/meissa/driver/versions.lua",
+       "if sync.versions <= MOST_VERSIONS then return end", "do return end"},
+      {"memory is not looked at before", "lua/meissa/driver/versions.lua",
+       "if not why then return end", "do return end"},
+      {"arrays are not held", "lua/meissa/array/init.lua", "held.writable = 0", ""},
+      {"arrays are held for good", "lua/meissa/array/init.lua",
+       "if held.id == id then held.writable = writable end", ""},
+      {"Ctrl-C while memory is taken is passed over", "lua/meissa/driver/versions.lua",
+       "if seen then errors.raise", "if false then errors.raise"},
+    },
+  },
 }

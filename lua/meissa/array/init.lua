@@ -117,6 +117,16 @@ function M.freeze(value)
   lib.ms_array_freeze(value.array)
 end
 
+--- Makes an array, not its memory, read only until the function is called that this returns.
+function M.hold(value)
+  local held = subscript.to_handle(value, true).array
+  local id, writable = held.id, held.writable
+  held.writable = 0
+  return function()
+    if held.id == id then held.writable = writable end
+  end
+end
+
 --- Whether an array is a snapshot, which nobody can write.
 function M.is_frozen(value)
   return subscript.to_handle(value, true).array.writable == 0

@@ -35,6 +35,20 @@ function M.collect_if_much(bytes)
   bytes_after_collection = tonumber(lib.ms_segment_bytes())
 end
 
+--- Why so many bytes cannot be taken, in words; nil where they can. Takes none.
+function M.why_not(bytes)
+  local ok, problem
+  for attempt = 1, 2 do
+    ok, problem = pcall(c_api.call, lib.ms_segment_check, bytes)
+    if ok then return nil end
+    if attempt == 1 then
+      collectgarbage()
+      lib.ms_array_drain()
+    end
+  end
+  return problem.message
+end
+
 -- Calls a constructor of the core; when memory is short, once more after a collection. Arrays that
 -- nobody holds are freed here: arguments must be held by a handle on the caller's stack.
 local function take(bytes, constructor, ...)

@@ -10,6 +10,7 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
+local failures = require "meissa.driver.failure"
 local frame = require "meissa.capture.frame"
 local loop = require "meissa.driver.loop"
 local planning = require "meissa.driver.planning"
@@ -20,6 +21,7 @@ local replay = require "meissa.driver.replay"
 local rounds = require "meissa.driver.rounds"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
+local versioned = require "meissa.plan.versioned"
 local versions = require "meissa.driver.versions"
 
 local M = {}
@@ -132,7 +134,7 @@ local function find(request, record, func, level)
   if parts then bind_parts(split, roots, parts) end
   local along = request.sync.images and replay.record()
   local depth = math.max(request.sync.versions, along and along.depth or 0)
-  local memory = versions.new(request.values, depth)
+  local memory = versions.new(request.values, depth, request.sync)
   local found = bind(split, roots, by_path, memory)
   found.starts = parts and starts_of(parts)
   return {request = request, record = split, slots = slots, roots = roots, env = getfenv(func),
@@ -174,6 +176,7 @@ local function plan(self, first, last)
   space.versions = self.versions.numbers
   local run = planning.plan(self.record, space, self.roots, self.env)
   run.versions = self.versions
+  run.plan.guarantee = versioned.guarantee(self.request.sync)
   if self.request.parts then name_parts(run.plan, self.names) end
   check_ways(run, self.request.values)
   plans.check(run.plan, space)
@@ -189,6 +192,7 @@ local function execute(self)
   if request.dry or request.rounds == 0 or request.space.count == 0 then
     local run = plan(self, 1, math.max(1, math.min(request.rounds, 2)))
     loop.remember(planning.complete(run))
+    if not request.dry then run.plan.rounds = 0 end
     if run.grid then rounds.describe(self, run) end
     return {}
   end
@@ -199,6 +203,7 @@ local function write_back(self, assigned, func, level)
   for c, value in tables.each(assigned) do
     frame.write(self.record.captures[c], self.slots[c], func, level and level + 1, value)
   end
+  failures.check_interrupted(self)
 end
 
 -- Runs a closure in rounds; the plan where that is all that is wanted.

@@ -26,13 +26,14 @@ end
 
 local LARGEST = 2 ^ 53
 
--- A whole number of at least `least`, or infinity where that may be.
-local function whole(value, what, least, endless)
+-- A whole number from `least` to `most`; without a bound where that is infinity, which it may be.
+local function whole(value, what, least, most)
   local good = type(value) == "number" and value >= least and
-    (value == math.floor(value) and value <= LARGEST or endless and value == math.huge)
+    (value == math.floor(value) and value <= (most or LARGEST) or value == most)
   if good then return value end
   errors.raise("OPT", "%s: %s is a whole number from %d%s, not %s", NAME, what, least,
-               endless and ", or math.huge" or "", tostring(value))
+               most == math.huge and ", or math.huge" or most and " to " .. most or "",
+               tostring(value))
 end
 
 local function is_plain(value)
@@ -93,7 +94,9 @@ local function space_of(ranges, count, options, values)
     end
     given[d] = range
   end
-  if options.ranges ~= nil then own.grid = {whole(options.ranges, "option 'ranges'", 1)} end
+  if options.ranges ~= nil then
+    own.grid = {whole(options.ranges, "option 'ranges'", 1, spaces.MOST_RANGES)}
+  end
   given[#given + 1] = own
   return spaces.parse(unpack(given, 1, #given))
 end
@@ -137,7 +140,7 @@ local function sync_of(options)
     errors.raise("OPT", "%s: option 'sync' is \"data-centric\", \"bsp\", \"bsp-2barrier\", " ..
                  "\"pd-delay\", \"ssp\" or \"async\", not %s", NAME, tostring(name))
   end
-  if staleness ~= nil then whole(staleness, "option 'staleness'", 0, true) end
+  if staleness ~= nil then whole(staleness, "option 'staleness'", 0, math.huge) end
   local injected = lags.parse(options)
   if injected then staleness = injected.most end
   if depth ~= nil then whole(depth, "option 'depth'", 1) end
@@ -168,7 +171,7 @@ function M.parse(...)
                  NAME)
   end
   request.values, request.list = arrays_of(arguments[1])
-  request.rounds = whole(arguments[2], "the number of rounds", 0, true)
+  request.rounds = whole(arguments[2], "the number of rounds", 0, math.huge)
   request.given = count > 2
   request.space = space_of({unpack(arguments, 3, count)}, count - 2, options, request.values)
   if options.by ~= nil and options.by ~= "range" then
@@ -186,6 +189,7 @@ function M.parse(...)
     request[name] = options[name]
   end
   check_stop(options, request)
+  versions.limit(request)
   return request
 end
 

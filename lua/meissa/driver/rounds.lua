@@ -24,8 +24,9 @@ local round_checks = require "meissa.driver.round_check"
 local round_reads = require "meissa.driver.round_reads"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
-local versioned = require "meissa.plan.versioned"
 local tables = require "meissa.base.tables"
+local versioned = require "meissa.plan.versioned"
+local versions = require "meissa.driver.versions"
 
 local M = {}
 
@@ -44,16 +45,18 @@ local WORTH = 4
 
 -- Blocks that are planned at once, and that are run in one job: what each leaves is kept until its
 -- end.
-local MOST_PLANNED, MOST_RUN = 2 ^ 22, 2 ^ 16
+local MOST_PLANNED, MOST_RUN = 2 ^ 22, versions.MOST_ROUNDS
 
 --- Raises DEP for a loop whose ranges are not also ranges of what it writes.
 function M.check(run)
   local k = versioned.stranger(run)
   if not k then return end
+  local index = run.plan.dims[2]
   errors.raise("DEP", "the loop writes array %d of meissa.iterate in another way than one " ..
-    "element, or row, for each '%s': the ranges of '%s' are to be ranges of the array, too. " ..
-    "Write A[%s + c] = ... with a constant c", k, run.plan.dims[2], run.plan.dims[2],
-    run.plan.dims[2])
+    "element, or row, for each '%s', such as at several places in turn: a range of '%s' then " ..
+    "makes no range of the array, which those who read it could wait for. Write A[%s + c] = " ..
+    "... once, with a constant c, and tell elements apart by conditions: if %s %% 2 == 0 then",
+    k, index, index, index, index)
 end
 
 -- Runs the blocks in this process, one after the other; loops in the body run plainly, as on a
@@ -270,7 +273,8 @@ end
 local function stops(self, run, done)
   local request = self.request
   if not request.stop or done % request.test ~= 0 then return false end
-  return pool.during_loop(request.stop, done, snapshot(self), sums_of(run)) and true or false
+  return self.versions.memory:ask(pool.during_loop, request.stop, done, snapshot(self),
+                                  sums_of(run)) and true or false
 end
 
 --- Runs a loop in rounds.
@@ -294,7 +298,7 @@ function M.run(self, plan)
     end
     stopped = stops(self, run, done)
   end
-  self.versions.memory:finish()
+  self.interrupted = self.versions.memory:finish()
   self.measured.seconds = system.clock() - request.called
   self.measured.rounds = done
   loop.remember(plans.measured(run.plan, self.measured))

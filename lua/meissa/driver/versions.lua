@@ -9,8 +9,17 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
+local interrupt = require "meissa.base.interrupt"
+local make = require "meissa.array.make"
+local show = require "meissa.array.show"
 
 local M = {}
+
+--- Rounds that are run in one job at most.
+M.MOST_ROUNDS = 2 ^ 16
+
+-- Versions that are kept at most: each is an array of its own.
+local MOST_VERSIONS = 4096
 
 local Versions = {}
 Versions.__index = Versions
@@ -33,20 +42,75 @@ local function memory_of(value, depth)
   local last = start:narrow(1, 1, start:size(1))
   array.freeze(last)
   local ring = {}
-  for slot = 1, depth do ring[slot] = start:clone() end
+  for slot = 1, depth do
+    if interrupt.seen() then break end
+    ring[slot] = start:clone()
+  end
   return {value = value, start = start, ring = ring, last = last}
+end
+
+-- Runs a function, which looks out for Ctrl-C; what it returns, and whether that was pressed.
+local function shield(fn, ...)
+  interrupt.begin()
+  local ok, result = pcall(fn, ...)
+  local seen = interrupt.seen()
+  interrupt.finish(seen)
+  if not ok then error(result, 0) end
+  return result, seen
+end
+
+-- The same; Ctrl-C raises INT.
+local function interruptible(fn, ...)
+  local result, seen = shield(fn, ...)
+  if seen then errors.raise("INT", "interrupted while memory for rounds was taken") end
+  return result
+end
+
+-- The option that says how many versions are kept, as it is written.
+local function option_of(sync)
+  if sync.depth then return string.format("depth = %g", sync.depth) end
+  if sync.lags then return string.format("lags of up to %d rounds", sync.lags.most) end
+  if sync.staleness then return string.format("staleness = %g", sync.staleness) end
+  return string.format("sync = \"%s\"", sync.sync or "data-centric")
+end
+
+--- Gives a request no more versions than its rounds can tell apart: those of a job, and the one it
+-- begins with.
+-- Errors: OPT, if these are more than there may be.
+function M.limit(request)
+  local sync, most = request.sync, math.min(request.rounds, M.MOST_ROUNDS)
+  if request.stop then most = math.min(most, request.test) end
+  sync.versions = math.min(sync.versions, math.max(1, most) + 1)
+  if sync.versions <= MOST_VERSIONS then return end
+  errors.raise("OPT", "meissa.iterate: %s makes %d versions of the arrays, and %d are kept at " ..
+               "most", option_of(sync), sync.versions, MOST_VERSIONS)
+end
+
+-- Refuses what there is no memory for, before any of it is taken.
+local function check_memory(values, depth, sync)
+  local bytes = 0
+  for _, value in ipairs(values) do bytes = bytes + array.describe(value).bytes * depth end
+  local why = make.why_not(bytes)
+  if not why then return end
+  errors.raise("ARR", "meissa.iterate: %s makes %d versions, %s: %s", option_of(sync), depth,
+               show.bytes(bytes), why)
+end
+
+local function memory_for(values, depth)
+  local arrays = {}
+  for k, value in ipairs(values) do arrays[k] = memory_of(value, depth) end
+  return arrays
 end
 
 --- Memory for the versions of arrays, with what they hold now.
 -- @tab values the arrays @number depth how many versions are kept beside the first
--- Errors: ARR.
-function M.new(values, depth)
-  local self = setmetatable({arrays = {}, depth = depth, rounds = 0}, Versions)
-  for k, value in ipairs(values) do
-    array.checked(array.to_handle(value, true))
-    self.arrays[k] = memory_of(value, depth)
-  end
-  return self
+-- @tab sync of the request
+-- Errors: ARR INT.
+function M.new(values, depth, sync)
+  for _, value in ipairs(values) do array.checked(array.to_handle(value, true)) end
+  check_memory(values, depth, sync)
+  local arrays = interruptible(memory_for, values, depth)
+  return setmetatable({arrays = arrays, depth = depth, rounds = 0}, Versions)
 end
 
 --- The bytes of all versions.
@@ -58,8 +122,7 @@ function Versions:bytes()
   return bytes
 end
 
---- A job has made so many rounds: the last version is the next job's first.
-function Versions:advance(rounds)
+local function advance(self, rounds)
   for _, each in ipairs(self.arrays) do
     local slot = (rounds - 1) % self.depth + 1
     local last = each.ring[slot]
@@ -70,13 +133,29 @@ function Versions:advance(rounds)
   self.rounds = self.rounds + rounds
 end
 
---- Gives the arrays the last version, if there is one.
--- Errors: ARR for arrays that cannot be written.
-function Versions:finish()
-  if self.rounds == 0 then return end
+--- A job has made so many rounds: the last version is the next job's first.
+-- Errors: ARR INT.
+function Versions:advance(rounds) interruptible(advance, self, rounds) end
+
+local function copy_back(self)
   for _, each in ipairs(self.arrays) do
     array.to_handle(each.value, true):copy(each.start)
   end
+end
+
+--- Gives the arrays the last version, all of them whatever is pressed; whether Ctrl-C was.
+-- Errors: ARR for arrays that cannot be written.
+function Versions:finish() return select(2, shield(copy_back, self)) end
+
+--- Calls a function, which cannot write the arrays meanwhile; what it returns first.
+-- Errors: what the function raises.
+function Versions:ask(fn, ...)
+  local held = {}
+  for k, each in ipairs(self.arrays) do held[k] = array.hold(each.value) end
+  local results = {pcall(fn, ...)}
+  for _, release in ipairs(held) do release() end
+  if not results[1] then error(results[2], 0) end
+  return results[2]
 end
 
 --- Raises ARR for an array that cannot be made in rounds. `name` is its place among the arguments.
@@ -87,7 +166,8 @@ function M.check(value, name)
   elseif array.describe(value).sparse then
     why = "is sparse; rounds are over dense arrays"
   elseif array.is_frozen(value) then
-    why = "is a snapshot, which cannot be written; clone() it"
+    why = "is a snapshot, or made by rounds that ask their 'stop', and cannot be written; " ..
+      "clone() it"
   end
   if why then errors.raise("ARR", "meissa.iterate: %s %s", name, why) end
 end

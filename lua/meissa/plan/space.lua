@@ -100,6 +100,9 @@ function M.assumption(options)
   return options.assume ~= nil and choice(options, "assume", {"independent"}) or nil
 end
 
+--- Ranges of a dimension that there may be at most.
+M.MOST_RANGES = 4096
+
 --- Raises OPT for an option `grid` that is none.
 function M.check_grid(grid)
   if grid == nil then return end
@@ -108,9 +111,10 @@ function M.check_grid(grid)
                  "dimension, such as {16, 16}")
   end
   for d, count in ipairs(grid) do
-    if type(count) ~= "number" or count < 1 or count ~= math.floor(count) or count > 4096 then
-      errors.raise("OPT", "option 'grid': entry %d must be a whole number from 1 to 4096, not %s",
-                   d, tostring(count))
+    if type(count) ~= "number" or count < 1 or count ~= math.floor(count) or
+       count > M.MOST_RANGES then
+      errors.raise("OPT", "option 'grid': entry %d must be a whole number from 1 to %d, not %s",
+                   d, M.MOST_RANGES, tostring(count))
     end
   end
 end

@@ -196,8 +196,8 @@ function M.diameter(found)
   return most
 end
 
--- What is left of the order of rounds, in words.
-local function guarantee_of(asked)
+--- What is left of the order of rounds, in words. `asked` is the request's `sync`.
+function M.guarantee(asked)
   if asked.lag == 0 and asked.ahead == 0 then return "every read is of the round before" end
   local old = asked.lag == math.huge and "of any age" or
     string.format("up to %d round%s older than the one before", asked.lag,
@@ -220,7 +220,7 @@ function M.words(found, asked, bytes)
                             diameter and string.format(", diameter %d", diameter) or "")
   end
   return {readers, string.format("%d versions, %s", asked.versions, show.bytes(bytes)),
-          guarantee_of(asked)}
+          M.guarantee(asked)}
 end
 
 --- Places the memory of all versions.

@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: MIT
+--
+-- What loops in rounds keep, and for how long: numbers of versions and ranges, what `stop` may do
+-- with the arrays, what Ctrl-C leaves.
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
+local ffi = require "ffi"
+local interrupt = require "meissa.base.interrupt"
+
+ffi.cdef "int raise(int signal);"
+
+describe("meissa.iterate", function()
+  teardown(function() meissa.init {} end)
+
+  local function count(A, T, options)
+    return meissa.iterate(A, T, options or {}, function(t, j) A[j] = t * A[#A + 1 - j] end)
+  end
+
+  local function refused(text, ...) expect.has(expect.refusal(count, ...), text) end
+
+  it("keeps no more versions than its rounds can tell apart", function()
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      for _, options in ipairs {{depth = 1e9}, {depth = 5, staleness = 3}} do
+        local held = meissa.ones(10)
+        options.dry = true
+        expect.has(tostring(count(held, 3, options)), "4 versions")
+        options.dry = nil
+        if not options.staleness then
+          count(held, 3, options)
+          assert.same({6, 6}, {held[1], held[10]})
+        end
+      end
+      local A, asked = meissa.ones(10), 0
+      local function stop(t)
+        asked = t
+        return t == 8
+      end
+      count(A, math.huge, {depth = 1e5, test = 4, stop = stop})
+      expect.has(tostring(meissa.last()), "5 versions")
+      assert.equal(8, asked)
+      assert.equal(40320, A[3])
+      for _, sync in ipairs {"data-centric", "ssp", "pd-delay"} do
+        local B = meissa.zeros(6)
+        for t, j in meissa.iterate(B, 3, {sync = sync, staleness = 1e9}) do B[j] = t end
+        assert.equal(18, B:sum())
+      end
+    end
+  end)
+
+  it("says which option asks for more versions than can be kept", function()
+    local A = meissa.ones(10)
+    refused("OPT: meissa.iterate: depth = 100000 makes 65537 versions", A, 1e9, {depth = 1e5})
+    refused("staleness = 3000 makes 6002 versions of the arrays, and 4096 are kept at most", A, 1e9,
+            {staleness = 3000})
+    refused("lags of up to 5000 rounds makes 10002 versions", A, 1e9, {lags = {{5000, 1}}})
+    refused("depth = 5000", A, math.huge, {depth = 5000, test = 1e6, stop = print})
+    local B = meissa.zeros(1e7)
+    refused("ARR: meissa.iterate: depth = 4000 makes 4000 versions, 320 GB: not enough memory", B,
+            1e6, {depth = 4000})
+    B:free()
+  end)
+
+  it("names the option whose number of ranges is too large", function()
+    local A = meissa.ones(10)
+    for _, by in ipairs {false, "range"} do
+      refused("option 'ranges' is a whole number from 1 to 4096, not 1000000000", A, 3,
+              {ranges = 1e9, by = by or nil})
+    end
+    count(A, 2, {ranges = 4096})
+    assert.equal(20, A:sum())
+  end)
+
+  it("tells of rounds that were none, and what is guaranteed of others", function()
+    local A = meissa.ones(10)
+    count(A, 0)
+    assert.same({0, "every read is of the round before"},
+                {meissa.last().rounds, meissa.last().guarantee})
+    count(A, 2, {staleness = 2})
+    assert.same({2, "reads are up to 2 rounds older than the one before"},
+                {meissa.last().rounds, meissa.last().guarantee})
+    expect.has(tostring(meissa.last()), meissa.last().guarantee)
+  end)
+
+  it("lets nobody write the arrays while they ask whether to stop", function()
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      local A, M = meissa.ones(10), meissa.ones {4, 4}
+      local writes = {
+        function() A[1] = 1000 end, function() A:fill(7) end, function() A:add(A) end,
+        function() for i in meissa.parallel(10) do A[i] = i end end,
+        function() count(A, 2) end,
+      }
+      for k, write in ipairs(writes) do
+        local ok, err = pcall(count, A, 3, {stop = write})
+        assert.is_false(ok, k)
+        expect.has(tostring(err), "ARR: ", "snapshot", "clone()")
+        assert.equal(10, A:sum(), k)
+        A[1] = 1
+      end
+      local err = expect.refusal(function()
+        for t, i, j in meissa.iterate(M, 3, {stop = function() M[2][2] = 5 end}) do M[i][j] = t end
+      end)
+      expect.has(tostring(err), "ask their 'stop'")
+      assert.equal(16, M:sum())
+      count(A, 2, {stop = function() return A[1] > 1 end}) -- it may be read
+      assert.equal(2, A[1])
+    end
+  end)
+
+  it("raises what stop raises as it is, and lets it yield", function()
+    local A, raised = meissa.ones(10), {}
+    local ok, err = pcall(count, A, 3, {stop = function() error(raised) end})
+    assert.is_false(ok)
+    assert.equal(raised, err)
+    assert.equal(10, A:sum())
+    A[1] = 1
+    local run = coroutine.wrap(function()
+      count(A, 3, {stop = function(t) return coroutine.yield(t) end})
+      return "over"
+    end)
+    assert.same({1, 2, "over"}, {run(), run(false), run(true)})
+    assert.equal(2, A[1])
+  end)
+
+  it("raises INT where Ctrl-C comes while memory is taken or given back", function()
+    meissa.init {workers = 0}
+    local begin, A, B = interrupt.begin, meissa.ones(10), meissa.ones(10)
+    finally(function() rawset(interrupt, "begin", begin) end)
+    local function run(moment)
+      local seen = 0
+      rawset(interrupt, "begin", function()
+        begin()
+        seen = seen + 1
+        if seen == moment then ffi.C.raise(2) end
+      end)
+      local ok, err = pcall(meissa.iterate, {A, B}, 2, {stop = function() end, engine = "lua"},
+                            function(t, j) A[j] = t + 1; B[j] = t + 1 end)
+      return ok, tostring(err), seen
+    end
+    for moment = 1, 3 do -- versions, after the first round, after the second one
+      local ok, err = run(moment)
+      assert.is_false(ok)
+      expect.has(err, "INT: interrupted while memory for rounds was taken")
+      assert.same({10, 10}, {A:sum(), B:sum()})
+    end
+    local ok, err = run(4)
+    assert.is_false(ok)
+    expect.has(err, "INT: interrupted, after the end of the loop")
+    assert.same({30, 30}, {A:sum(), B:sum()})
+    ok = run(5)
+    assert.is_true(ok)
+  end)
+end)
