@@ -123,6 +123,29 @@ describe("meissa.iterate", function()
     assert.equal(2, A[1])
   end)
 
+  it("marks what is written where it stands, in loops by range, too", function()
+    local w = meissa.zeros(20)
+    local at = "meissa.iterate(w, 3, {by = 'range', ranges = 4})"
+    local loops = {
+      "local w = ... for t, lo, hi in " .. at .. " do w[1] = lo end",
+      "local w = ...\nfor t, lo, hi in " .. at .. " do w[2] = 1 w[1] = lo end",
+      "local w = ...\nfor t,\n lo, hi in " .. at .. " do\n  w[lo] = 1; w[1] = lo\nend",
+      "local w = ...\nfor t, lo, hi in " .. at .. " do\n w[lo] = 1\n   w[1] = lo end",
+    }
+    for k, text in ipairs(loops) do
+      local run = assert(loadstring("local meissa = require 'meissa' " .. text))
+      for _ = 1, 2 do -- the plan of the second time is known
+        local err = tostring(expect.refusal(run, w))
+        local shown, marks = 0, err:gmatch "\n( *%d+ | [^\n]*)\n( *)(%^+) [^\n]*"
+        for line, before, mark in marks do
+          expect.has(string.sub(line, #before + 1, #before + #mark), "w[")
+          shown = shown + 1
+        end
+        assert.is_true(shown > 0, k .. err)
+      end
+    end
+  end)
+
   it("raises INT where Ctrl-C comes while memory is taken or given back", function()
     meissa.init {workers = 0}
     local begin, A, B = interrupt.begin, meissa.ones(10), meissa.ones(10)

@@ -127,8 +127,9 @@ local function find(request, record, func, level)
                            level and level + 1)
   local by_path, flags = find_versioned(record, roots, request.values)
   local parts = request.parts
-  local split = records.split(record, flags,
-                              parts and records.by_range(record, RANGE, BOUNDS))
+  local text, moved
+  if parts then text, moved = records.by_range(record, RANGE, BOUNDS) end
+  local split = records.split(record, flags, text, moved)
   local slots = frame.slots(split.captures, func, level and level + 1)
   roots = frame.read(slots, func, level and level + 1)
   if parts then bind_parts(split, roots, parts) end
@@ -170,6 +171,22 @@ local function name_parts(plan, names)
   end
 end
 
+-- Places of reasons that are where the user has written them.
+local right_places = setmetatable({}, {__mode = "k"})
+
+-- Has reasons show places where the user has written them. `moved` is of records.by_range.
+local function place_reasons(plan, moved)
+  for _, reason in ipairs(plan.reasons) do
+    for _, place in ipairs {reason.first or reason.second, reason.second} do
+      local is_moved = place.line == moved.line and place.column >= moved.column
+      if is_moved and not right_places[place] then
+        place.column, place.end_column = place.column - moved.by, place.end_column - moved.by
+      end
+      right_places[place] = true
+    end
+  end
+end
+
 -- Plans the rounds `first` .. `last` of a loop.
 local function plan(self, first, last)
   local space = requests.space(self.request, first, last)
@@ -177,7 +194,10 @@ local function plan(self, first, last)
   local run = planning.plan(self.record, space, self.roots, self.env)
   run.versions = self.versions
   run.plan.guarantee = versioned.guarantee(self.request.sync)
-  if self.request.parts then name_parts(run.plan, self.names) end
+  if self.request.parts then
+    name_parts(run.plan, self.names)
+    place_reasons(run.plan, self.record.moved)
+  end
   check_ways(run, self.request.values)
   plans.check(run.plan, space)
   check_last(run)

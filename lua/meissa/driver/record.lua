@@ -145,10 +145,20 @@ local function moved_flags(record, loop, flags)
   return moved
 end
 
+-- Where a body stands that begins in `text` after `head`: its line, and its column there.
+local function place_after(text, begin, head)
+  local before = string.sub(text, 1, begin - 1) .. head
+  local _, lines = string.gsub(before, "\n", "")
+  return lines + 1, #errors.last_part(before, "\n") + 1
+end
+
 --- The text of a loop over ranges of elements, `for t, lo, hi in ...`, as one over the numbers of
 -- the ranges: its body begins with finding lo and hi. No line changes its number.
 -- @tab record of the loop as it is written
 -- @string variable that counts ranges @string bounds the expressions for lo and hi
+-- @treturn string the text
+-- @treturn table {line =, column =, by =}: what is on this line from this column on has moved to
+-- the right
 function M.by_range(record, variable, bounds)
   local info, text = record.info, record.source
   local first, low, high = unpack(record.variables)
@@ -159,16 +169,19 @@ function M.by_range(record, variable, bounds)
     errors.raise("SRC", "the variables of a loop by range are to be written one after the " ..
                  "other: for t, lo, hi in meissa.iterate(...) do")
   end
-  return string.sub(text, 1, info.begin - 1) .. counted ..
-    string.format(" local %s, %s = %s; ", low, high, bounds) .. string.sub(text, info.body_begin)
+  counted = counted .. string.format(" local %s, %s = %s; ", low, high, bounds)
+  local _, written = place_after(text, info.begin, head)
+  local line, column = place_after(text, info.begin, counted)
+  return string.sub(text, 1, info.begin - 1) .. counted .. string.sub(text, info.body_begin),
+    {line = line, column = column, by = column - written}
 end
 
 --- The record of the same loop in which what is written of some captures is a capture of its own
 -- (csrc/syntax/version.h), which has `next`.
 -- @tab record of the loop as it is written
 -- @tab flags by capture, whether it is split
--- @string[opt] text another one of the same loop
-function M.split(record, flags, text)
+-- @string[opt] text another one of the same loop @tab[opt] moved what has moved in it
+function M.split(record, flags, text, moved)
   local words = {text and "ranges " or ""}
   for c = 1, #record.captures do words[c + 1] = flags[c] and "1" or "0" end
   local key = table.concat(words)
@@ -184,7 +197,7 @@ function M.split(record, flags, text)
   if not loop then errors.raise_core(err) end
   split = describe(loop)
   split.file, split.line, split.source = record.file, record.line, record.source
-  split.over = record.over
+  split.over, split.moved = record.over, moved
   record.splits[key] = split
   keep(split, function() record.splits[key] = nil end)
   return split
