@@ -215,3 +215,12 @@ void ms_walk_call(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
     call_value(walk, node, value);
   }
 }
+
+bool ms_walk_visits_entries(ms_walk *walk, const ms_node *node) {
+  const ms_node *call = node->kid[0];
+  ms_abstract_value receiver;
+  bool is = node->kids == 2 && call->kind == MS_METHOD && call->kids == 1 &&
+            strcmp(call->text, "nonzeros") == 0;
+  if (is) ms_walk_value(walk, call->kid[0], &receiver);
+  return is && receiver.kind == MS_ABSTRACT_VALUE_VIEW;
+}

@@ -16,4 +16,8 @@ typedef struct ms_passed {
 /* The first value of a call; what the call does is recorded. */
 void ms_walk_call(ms_walk *walk, ms_node *node, ms_abstract_value *value);
 
+/* Whether a generic loop is `for f, v in X[i]:nonzeros()` of an array: its variables are numbers.
+ */
+bool ms_walk_visits_entries(ms_walk *walk, const ms_node *node);
+
 #endif

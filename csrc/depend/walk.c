@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/call.h"
 #include "depend/evaluate.h"
 #include "depend/flow.h"
 #include "depend/gather.h"
@@ -194,12 +195,13 @@ static bool walk_elements(ms_walk *walk, ms_node *node) {
 
 static void walk_generic(ms_walk *walk, ms_node *node) {
   uint32_t scope = walk->scope_count, values = node->kids - 1;
-  if (walk_elements(walk, node)) {
-    walk->scope_count = scope;
-    return;
+  if (!walk_elements(walk, node)) {
+    const ms_abstract_value number = ms_abstract_value_scalar();
+    distribute(walk, node->kid, values, 1, give_iterated, node);
+    for (uint32_t s = 0; s < node->symbol_count && ms_walk_visits_entries(walk, node); s++)
+      ms_walk_set_symbol(walk, node->symbols[s], &number);
+    walk_maybe(walk, node->kid[values]);
   }
-  distribute(walk, node->kid, values, 1, give_iterated, node);
-  walk_maybe(walk, node->kid[values]);
   walk->scope_count = scope;
 }
 

@@ -114,6 +114,36 @@ describe("levels", function()
     assert.equal(x[39] + 1, x[40])
   end)
 
+  it("solve triangular systems of sparse rows, again where entries change", function()
+    local n, e = 300, {i = {}, j = {}, v = {}}
+    math.randomseed(seed)
+    for i = 2, n do
+      local last
+      for _ = 1, 2 do
+        local j = math.random(i - 1)
+        if j ~= last then e.i[#e.i + 1], e.j[#e.j + 1], e.v[#e.v + 1] = i, j, math.random() end
+        last = j
+      end
+    end
+    local L, b = meissa.sparse({n, n}, e), meissa.rand({n}, {seed = 1})
+    local x, y = meissa.zeros(n), {}
+    for pass = 1, 3 do
+      for i in parallel(n) do
+        local s = b[i]
+        for j, v in L[i]:nonzeros() do s = s - v * x[j] end
+        x[i] = s
+      end
+      assert.equal("levels", meissa.last().strategy)
+      for i = 1, n do
+        local s = b[i]
+        for j, v in L[i]:nonzeros() do s = s - v * y[j] end
+        y[i] = s
+      end
+      assert.same(y, x:totable())
+      L[e.i[pass]][e.j[pass]] = pass
+    end
+  end)
+
   it("take two indices", function()
     local X, from = meissa.ones {6, 7}, meissa.zeros({6, 7}, {type = "int32"})
     for i = 1, 6 do for j = 1, 7 do from[i][j] = (5 * i + 3 * j) % 7 + 1 end end

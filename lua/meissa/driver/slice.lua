@@ -82,9 +82,22 @@ end
 
 -- ------------------------------------------------------------------------------ what they read
 
+-- Where the entries of a sparse array are, and their values, as a string.
+local function entries_of(value, about)
+  local core, words = array.core(value), {tostring(about.id)}
+  local function add(name, pointer, bytes)
+    local id = string.format("inspected %d %s", about.id, name)
+    words[#words + 1] = tostring(versions.of(id, pointer, bytes * about.count))
+  end
+  add("values", core.data, c_api.element_sizes[about.type])
+  for d = 1, #about.dims do add(d, core.coords[d - 1], 4) end
+  return table.concat(words, ":")
+end
+
 -- The contents of an array, as a string.
 local function contents_of(value)
   local about = array.describe(value)
+  if about.sparse then return entries_of(value, about) end
   local box = {pointer = array.core(value).data, dims = about.dims, strides = about.strides}
   local id = string.format("inspected %d", about.id)
   local version = versions.of_boxes(id, {box}, c_api.element_sizes[about.type])
@@ -133,7 +146,7 @@ function M.state(run, text, marked)
     if inspect.has_name(text, capture.root) then
       local value = run.values[c]
       if binding.kind == "array" and not is_marked[binding.array] then
-        if binding.sparse or binding.scratch then return nil end
+        if binding.scratch then return nil end
         parts[#parts + 1] = contents_of(value)
       elseif PLAIN[binding.kind] then
         parts[#parts + 1] = tostring(value)
