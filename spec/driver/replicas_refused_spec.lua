@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What replicas refuse, and what they say of it; each case once did something else silently, or
--- ended in an error of Lua's own.
+-- What replicas refuse, and what they say of themselves; each case once did something else
+-- silently, or ended in an error of Lua's own.
 local child = require "spec.support.child"
 local meissa = require "meissa"
 local parallel = meissa.parallel
@@ -61,6 +61,23 @@ describe("meissa.replicate refuses", function()
                                    merge = {add = 1}})
     for _ in parallel(10, {check = "all"}) do r[1] = r[1] + 1 end
     assert.equal(10, w[1])
+  end)
+end)
+
+describe("the plan of a loop over replicas", function()
+  it("says which index is shared out, and promises no more than holds", function()
+    local w, X = meissa.zeros(1), meissa.ones(20)
+    local function words(options)
+      options.replicas = 2
+      local r = meissa.replicate(w, options)
+      for _, e in parallel(3, 20) do r[1] = r[1] + X[e] end
+      return tostring(meissa.last())
+    end
+    assert.truthy(words({every = 5}):find("2 replicas, shares: e, topology all", 1, true))
+    assert.truthy(words({exchange = false}):find("2 replicas, shares: e, private", 1, true))
+    local stale = words {every = 5, staleness = 2}
+    assert.truthy(stale:find("bounded(0, 2), values of up to 2 earlier rounds may be merged; " ..
+                             "at present all are of the same round", 1, true), stale)
   end)
 end)
 
