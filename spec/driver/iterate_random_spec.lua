@@ -2,13 +2,13 @@
 -- time limit: 240 s
 --
 -- Random programs in rounds have the bits of plain loops with a snapshot, wherever they run.
--- MEISSA_TEST_SEED replays a run, MEISSA_PROGRAMS says how many.
+-- MEISSA_TEST_SEED replays a run, MEISSA_ROUNDS says how many.
 local meissa = require "meissa"
 local programs = require "spec.driver.iterate_random"
 local rounds = require "spec.support.rounds"
 local seed = require "spec.support.seed"
 
-local COUNT = tonumber(os.getenv "MEISSA_PROGRAMS") or 24
+local COUNT = tonumber(os.getenv "MEISSA_ROUNDS") or 24
 local ENVIRONMENTS = {{0, true}, {1, true}, {2, true}, {4, true}, {2, false}, {3, false}}
 
 describe(("%d random programs in rounds (seed %d)"):format(COUNT, seed), function()
