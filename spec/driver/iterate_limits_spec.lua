@@ -50,11 +50,13 @@ describe("meissa.iterate", function()
 
   it("says which option asks for more versions than can be kept", function()
     local A = meissa.ones(10)
-    refused("OPT: meissa.iterate: depth = 100000 makes 65537 versions", A, 1e9, {depth = 1e5})
+    refused("OPT: meissa.iterate: depth = 100000 makes 65537 versions", A, 1e9,
+            {depth = 1e5, dry = true})
     refused("staleness = 3000 makes 6002 versions of the arrays, and 4096 are kept at most", A, 1e9,
-            {staleness = 3000})
-    refused("lags of up to 5000 rounds makes 10002 versions", A, 1e9, {lags = {{5000, 1}}})
-    refused("depth = 5000", A, math.huge, {depth = 5000, test = 1e6, stop = print})
+            {staleness = 3000, dry = true})
+    refused("lags of up to 5000 rounds makes 10002 versions", A, 1e9,
+            {lags = {{5000, 1}}, dry = true})
+    refused("depth = 5000", A, math.huge, {depth = 5000, test = 1e6, stop = print, dry = true})
     local B = meissa.zeros(1e7)
     refused("ARR: meissa.iterate: depth = 4000 makes 4000 versions, 320 GB: not enough memory", B,
             1e6, {depth = 4000})

@@ -76,8 +76,6 @@ return {
        "if request.stop then most", "if false then most"},
       {"any number is kept", "lua/meissa/driver/versions.lua",
        "if sync.versions <= MOST_VERSIONS then return end", "do return end"},
-      {"memory is not looked at before", "lua/meissa/driver/versions.lua",
-       "if not why then return end", "do return end"},
       {"arrays are not held", "lua/meissa/array/init.lua", "held.writable = 0", ""},
       {"arrays are held for good", "lua/meissa/array/init.lua",
        "if held.id == id then held.writable = writable end", ""},

@@ -105,7 +105,6 @@ local PROMISED = {
   "each replica does its share, pass by pass, in as many rounds as all",
   "an exchange merges what all have posted, by sender, and bits depend on nothing else",
   "a loop over replicas is one transaction, and writes nothing that replicas share",
-  "what replicas cannot do is refused",
   "functions of replicas meet in one call, see nothing of each other, and are missed",
   "what replicas cannot do is refused",
 }
