@@ -43,7 +43,8 @@ local MOST_MEMBERS = 2^24
 local function list(text)
   local members = {}
   if text == "-" then return members end
-  for part in string.gmatch(text .. ",", "([^,]*),") do
+  if string.find("," .. text .. ",", ",,", 1, true) then return nil end
+  for part in string.gmatch(text, "[^,]+") do
     local first, last = string.match(part, "^(%d+)%-(%d+)$")
     first = tonumber(first or string.match(part, "^%d+$"))
     last = tonumber(last or first)
