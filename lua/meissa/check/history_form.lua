@@ -63,7 +63,7 @@ local READ = {sync = text, hash = text, reads = list, writes = list, worker = te
 local fields = {}
 for kind, names in tables.each(KINDS) do
   fields[kind] = {}
-  for name, optional in string.gmatch(names, "([%w_]+)(%??)") do
+  for name, optional in string.gmatch(names, "%f[%w_]([%w_]+)(%??)") do
     fields[kind][name] = {read = READ[name] or number, needed = optional == ""}
   end
 end
@@ -71,7 +71,7 @@ end
 -- Reads name=value pairs into an event; returns what is wrong.
 local function read_fields(event, rest)
   local known = fields[event.kind]
-  for name, value in string.gmatch(rest, "([^%s=]+)=(%S+)") do
+  for name, value in string.gmatch(rest, "%f[^%s=]([^%s=]+)=(%S+)") do
     local field = known[name]
     if not field then return string.format("'%s' has no field '%s'", event.kind, name) end
     if event[name] then return string.format("'%s' is there twice", name) end
@@ -80,7 +80,7 @@ local function read_fields(event, rest)
       return string.format("%s=%s is no value of that field", name, value)
     end
   end
-  local left = string.gsub(rest, "[^%s=]+=%S+", "")
+  local left = string.gsub(rest, "%f[^%s=][^%s=]+=%S+", "")
   if string.find(left, "%S") then return "not a list of name=value" end
   for name, field in tables.each(known) do
     if field.needed and event[name] == nil then
@@ -125,7 +125,7 @@ function M.processes()
     end
     if fenced[of] then
       return "fence", string.format("%s goes on in incarnation %s, which was fenced in line %d",
-        event.process, string.match(event.of, "%d+$"), fenced[of])
+        event.process, string.match(event.of, "%f[%d]%d+$"), fenced[of])
     end
     if event.kind == "fence" then
       fenced[event.worker .. " " .. event.incarnation] = event.line
