@@ -7,6 +7,8 @@ local plain = require "spec.support.plain"
 local random = require "spec.driver.served_random"
 local support = require "spec.support.served"
 
+require("meissa.driver.small").most[0] = 0 -- small loops go to workers, too
+
 local SEED = require "spec.support.seed"
 print("MEISSA_TEST_SEED=" .. SEED)
 
