@@ -141,10 +141,13 @@ static void read_travel(lua_State *L, int table, ms_operand *operand) {
   operand->offset = ms_field_integer(L, table, "offset", 0);
   operand->slot = (uint32_t)ms_field_count(L, table, "slot", 0);
   operand->depth = (uint32_t)ms_field_count(L, table, "depth", 0);
+  lua_getfield(L, table, "by_number");
+  operand->by_number = lua_toboolean(L, -1) ? 1 : 0;
+  lua_pop(L, 1);
 }
 
 /* {id, version, pointer, segment, element, dims, strides, array or movement, written, along, cut,
- * scale, offset, offsets, needs, low, high, follow, blind, parts, slot, depth}; along and cut count
+ * scale, offset, offsets, needs, low, high, follow, blind, parts, slot, depth, by_number}; along and cut count
  * from 1. */
 static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   ms_operand *shape = &operand->operand;

@@ -194,12 +194,18 @@ static void rows_along(const int64_t *start, uint32_t range, int64_t scale, int6
 }
 
 bool ms_operand_joins(const ms_operand *operand) {
-  return operand->scale == 1 || operand->scale == -1;
+  return operand->by_number == 1 || operand->scale == 1 || operand->scale == -1;
 }
 
 void ms_operand_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t first,
                      uint32_t last, int64_t *lo, int64_t *hi) {
   *lo = *hi = 0;
+  if (operand->by_number == 1) {
+    int64_t rows = operand->dims[operand->array_dim];
+    *lo = first < rows ? first : rows;
+    *hi = last < rows ? (int64_t)last + 1 : rows;
+    return;
+  }
   for (uint32_t range = first; range <= last; range++) {
     int64_t low, high;
     rows_along(bounds->start[operand->cut], range, operand->scale, operand->offset,

@@ -106,6 +106,11 @@ static void find_axes(const ms_plan_terms *terms, ms_axes *axes) {
   const ms_verdict *verdict = terms->verdict;
   bool one = traits_of(verdict)->any_axis;
   *axes = (ms_axes){.swept = verdict->sequential};
+  if (terms->rounds > 0) {
+    axes->swept = 1;
+    axes->axis[axes->count++] =
+        (ms_plan_axis){.dim = -1, .values = {.lo = 1, .hi = terms->rounds, .step = 1}};
+  }
   if (verdict->has_row) axes->axis[axes->count++] = row_axis(verdict);
   if (one) axes->axis[axes->count++] = dim_axis(verdict, free_dim(terms));
   for (uint32_t k = 0; !one && k < verdict->strategy_dims; k++) {

@@ -53,8 +53,9 @@ static int cut_axes(const ms_plan_terms *terms, ms_plan *plan, ms_error *err) {
   const ms_verdict *verdict = terms->verdict;
   ms_axes axes;
   if (ms_axes_find(terms, &axes, err) != 0) return -1;
-  plan->grid = (ms_grid){
-      .strategy = verdict->strategy, .count = axes.count, .sequential = verdict->sequential};
+  plan->grid = (ms_grid){.strategy = terms->rounds > 0 ? MS_ROUNDS : verdict->strategy,
+                         .count = axes.count,
+                         .sequential = axes.swept};
   memcpy(plan->axes, axes.axis, sizeof plan->axes);
   for (uint32_t a = 0; a < axes.count; a++) {
     if (cut_axis(terms, plan, a, axes.ranges[a], err) != 0) return -1;

@@ -331,8 +331,10 @@ void ms_shares_free(ms_shares *shares) {
   free(shares);
 }
 
-ms_partition *ms_shares_round(const ms_shares *shares, uint32_t round, ms_error *err) {
-  size_t row = shares->replicas + (size_t)1, first = (size_t)shares->first[round];
+/* A partition of rounds' entries that has yet to get its cut and its blocks. */
+static ms_partition *entries_of(const ms_shares *shares, uint32_t round, uint32_t count,
+                                ms_error *err) {
+  size_t first = (size_t)shares->first[round], row = shares->replicas + (size_t)1;
   ms_partition *made = calloc(1, sizeof *made);
   int64_t *bounds = calloc(row, sizeof *bounds);
   if (made == NULL || bounds == NULL) {
@@ -343,23 +345,54 @@ ms_partition *ms_shares_round(const ms_shares *shares, uint32_t round, ms_error 
   }
   memcpy(bounds, shares->bounds, row * sizeof *bounds);
   *made = (ms_partition){.id = ms_partition_number(),
-                         .cut = {.count = 1, .dims = {shares->dim}, .ranges = {shares->replicas}},
                          .bounds = {bounds},
-                         .blocks = shares->replicas,
-                         .start = shares->starts + round * row,
-                         .offsets = shares->offsets,
-                         .count = shares->first[round + 1] - shares->first[round],
+                         .blocks = (int64_t)count * shares->replicas,
+                         .count = shares->first[round + count] - shares->first[round],
                          .type = shares->type,
                          .dim_count = (int32_t)shares->dim_count,
                          .entries = shares->entries,
                          .value_offset = shares->value_offset + first * shares->value_size,
                          .version = shares->version,
                          .references = 1};
-  made->asked = made->cut;
   for (uint32_t d = 0; d < shares->dim_count; d++) {
     made->coord_offset[d] = shares->coord_offset[d] + first * sizeof(int32_t);
   }
-  ms_store_retain(shares->offsets);
   ms_store_retain(shares->entries);
+  return made;
+}
+
+ms_partition *ms_shares_round(const ms_shares *shares, uint32_t round, ms_error *err) {
+  ms_partition *made = entries_of(shares, round, 1, err);
+  if (made == NULL) return NULL;
+  made->cut = made->asked =
+      (ms_cut){.count = 1, .dims = {shares->dim}, .ranges = {shares->replicas}};
+  made->start = shares->starts + round * (shares->replicas + (size_t)1);
+  made->offsets = shares->offsets;
+  ms_store_retain(shares->offsets);
+  return made;
+}
+
+ms_partition *ms_shares_rounds(const ms_shares *shares, uint32_t round, uint32_t count,
+                               ms_error *err) {
+  size_t replicas = shares->replicas, blocks = count * replicas;
+  ms_partition *made = entries_of(shares, round, count, err);
+  if (made == NULL) return NULL;
+  made->bounds[1] = made->bounds[0];
+  made->bounds[0] = calloc(count + (size_t)1, sizeof *made->bounds[0]);
+  made->cut = made->asked = (ms_cut){
+      .count = 2, .dims = {shares->dim_count, shares->dim}, .ranges = {count, shares->replicas}};
+  made->offsets = ms_store_new((blocks + 1) * sizeof *made->start, err);
+  if (made->bounds[0] == NULL || made->offsets == NULL) {
+    if (made->offsets != NULL) out_of_memory(err);
+    ms_partition_release(&made);
+    return NULL;
+  }
+  made->start = (int64_t *)(void *)ms_segment_block_at(&made->offsets->block);
+  for (uint32_t t = 0; t <= count; t++) made->bounds[0][t] = (int64_t)t + 1;
+  for (size_t b = 0; b < blocks; b++) {
+    size_t t = round + b / replicas, place = t * (replicas + 1) + b % replicas;
+    made->start[b] = shares->first[t] - shares->first[round] + shares->starts[place];
+  }
+  made->start[blocks] = made->count;
   return made;
 }

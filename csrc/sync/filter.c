@@ -108,6 +108,32 @@ void ms_filter_free(ms_filter *filter) {
   free(filter);
 }
 
+/* Behind the baselines and the receiver's cache, or of deltas what is pending: where round-robin
+ * goes on, and the round. */
+int64_t ms_filter_state_size(const ms_filter *filter) {
+  return filter->count * (filter->rule.delta ? 3 : 2) + 2;
+}
+
+void ms_filter_save(const ms_filter *filter, double *state) {
+  size_t count = (size_t)filter->count, size = count * sizeof *state;
+  memcpy(state, filter->base, size);
+  memcpy(state + count, filter->rule.delta ? (void *)filter->pending : (void *)filter->received,
+         filter->rule.delta ? 2 * size : size);
+  state += ms_filter_state_size(filter) - 2;
+  state[0] = (double)filter->begin;
+  state[1] = (double)filter->round;
+}
+
+void ms_filter_restore(ms_filter *filter, const double *state) {
+  size_t count = (size_t)filter->count, size = count * sizeof *state;
+  memcpy(filter->base, state, size);
+  memcpy(filter->rule.delta ? (void *)filter->pending : (void *)filter->received, state + count,
+         filter->rule.delta ? 2 * size : size);
+  state += ms_filter_state_size(filter) - 2;
+  filter->begin = (int64_t)state[0];
+  filter->round = (uint64_t)state[1];
+}
+
 static double change_of(const ms_filter *f, const double *value, int64_t i) {
   return f->rule.delta ? f->pending[i].high : value[i] - f->base[i];
 }

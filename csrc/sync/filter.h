@@ -65,6 +65,12 @@ MS_API ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const
                                 bool ledger, ms_error *err);
 MS_API void ms_filter_free(ms_filter *filter);
 
+/* What a filter goes on from, as ms_filter_state_size numbers: so that it may go on elsewhere, or
+ * begin again where it was. Ledgers do not go along. */
+MS_API int64_t ms_filter_state_size(const ms_filter *filter);
+MS_API void ms_filter_save(const ms_filter *filter, double *state);
+MS_API void ms_filter_restore(ms_filter *filter, const double *state);
+
 /* Another rule from the next message on: what is pending stays so. -1: MS_OPT. */
 MS_API int ms_filter_set_rule(ms_filter *filter, const ms_filter_rule *rule, ms_error *err);
 

@@ -146,6 +146,8 @@ void ms_gate_setting_rename(ms_gate_setting *setting, uint32_t workers) {
     setting->read_ahead = 0;
   }
   if (setting->depth == 0) setting->depth = 2 + (int64_t)workers;
+  /* Behind a barrier nobody is more than a round ahead. */
+  if (setting->depth == 1 && setting->write_lag == MS_GATE_UNBOUNDED) setting->depth = 3;
   if (setting->write_lag != MS_GATE_UNBOUNDED && setting->depth <= setting->read_lag) {
     setting->depth = setting->read_lag + setting->write_lag + 2; /* a value a version before it */
   }

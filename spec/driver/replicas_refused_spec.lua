@@ -76,8 +76,13 @@ describe("the plan of a loop over replicas", function()
     assert.truthy(words({every = 5}):find("2 replicas, shares: e, topology all", 1, true))
     assert.truthy(words({exchange = false}):find("2 replicas, shares: e, private", 1, true))
     local stale = words {every = 5, staleness = 2}
-    assert.truthy(stale:find("bounded(0, 2), values of up to 2 earlier rounds may be merged; " ..
-                             "at present all are of the same round", 1, true), stale)
+    assert.truthy(stale:find("bounded(0, 2), values of up to 2 rounds earlier may be merged", 1,
+                             true), stale)
+    assert.truthy(words({every = 5, sync = "ssp", staleness = 1}):find(
+      "bounded(-1, 1), values of up to 1 rounds earlier, or 1 later, may be merged", 1, true))
+    assert.truthy(words({every = 5, sync = "async"}):find("none, values of any earlier", 1, true))
+    assert.truthy(words({every = 5, lags = {{1, 1}}}):find("reproducible, values of up to 1", 1,
+                                                           true))
   end)
 end)
 

@@ -101,4 +101,69 @@ function M.run(o, body)
   return w, rows, rounds
 end
 
+-- The rows of a round, by what the local work of rounds has come to: replica k hears what sender j
+-- had come to lag(t, j) rounds earlier than the last one, but nothing twice.
+local function merge_old(o, history, t, k, known)
+  local list, others = {}, o.topology:weights(t - 1)[k]
+  for j, weight in ipairs(others) do
+    local version = j == k and t - 1 or math.max(0, t - 1 - o.lag(t, j))
+    if j == k then
+      table.insert(list, {history[t - 1][k], 1})
+    elseif weight ~= 0 and version > known[k][j] then
+      table.insert(list, {history[version][j], version - (t - 1)})
+      known[k][j] = version
+    end
+  end
+  return list
+end
+
+-- The mean of such a list, or what is weighted by age (form "shifted").
+local function combine(o, list, own)
+  local row = {}
+  for f = 1, #own do
+    local all, total = o.lambda and own[f] or 0, o.lambda and 1 or #list
+    for _, each in ipairs(list) do
+      if not o.lambda then
+        all = all + each[1][f]
+      elseif each[1] ~= own then
+        local u = o.lambda * math.max(each[2] + 1, 0)
+        if u > 0 then all, total = all + u * each[1][f], total + u end
+      end
+    end
+    row[f] = all / total
+  end
+  return row
+end
+
+--- The same with chosen lags, over uniform topologies: `lag(t, j)`, `lambda` of a merge that is
+-- weighted; the last exchange is of the last round.
+function M.run_stale(o, body)
+  local shares = M.shares(o.passes, o.n, o.replicas)
+  local rounds = M.rounds(shares, o.passes, o.every)
+  local history, known, rows = {[0] = copies(o.w, o.replicas)}, {}, nil
+  for k = 1, o.replicas do
+    known[k] = {}
+    for j = 1, o.replicas do known[k][j] = 0 end
+  end
+  for t = 1, rounds + 1 do
+    rows = {}
+    local rule = t > rounds and setmetatable({lag = function() return 0 end}, {__index = o}) or o
+    for k = 1, o.replicas do
+      local own = history[t - 1][k]
+      rows[k] = t == 1 and {unpack(own)} or
+        combine(o, merge_old(rule, history, t, k, known), own)
+    end
+    for k, row in ipairs(t <= rounds and rows or {}) do
+      local count = #shares[k]
+      for s = math.floor(count * (t - 1) / rounds) + 1, math.floor(count * t / rounds) do
+        body(row, shares[k][s][2], shares[k][s][1], k)
+      end
+    end
+    history[t] = rows
+  end
+  local w = {}
+  for f = 1, #o.w do w[f] = sum(rows, f) / o.replicas end
+  return w, rows, rounds
+end
+
 return M

@@ -2,7 +2,7 @@
 --- Cuts: what a loop over replicas tells `on_round` between two rounds, and what that may change.
 --
 -- At a cut no block runs, and all exchanges of earlier rounds are done: what is shown is exact. The
--- answer of cut t governs from round t + 1 on; it is logged with its reason under
+-- answer of cut t governs from round t + 1 + staleness on; it is logged with its reason under
 -- MEISSA_TRACE=plan.
 -- @module meissa.driver.cut
 
@@ -116,8 +116,8 @@ local function set_numbers(run, set)
   end
 end
 
--- Puts an answer into force.
-local function obey(loop, state, t, answer)
+-- Raises OPT for what is no answer.
+local function check(answer)
   if type(answer) ~= "table" then
     errors.raise("OPT", "on_round answers nothing or a table such as {stop = true}, not %s",
                  tostring(answer))
@@ -126,14 +126,21 @@ local function obey(loop, state, t, answer)
   if answer.every ~= nil then
     replicas.check_every(answer.every, "what on_round answers as 'every'")
   end
+end
+
+--- By how many rounds later than the next one an answer governs: nobody runs ahead of it.
+function M.delay(loop)
+  local staleness = find_state(loop).exchange.settings.staleness
+  return staleness < math.huge and staleness or 0
+end
+
+--- Puts an answer into force, after round t.
+-- Errors: OPT.
+function M.obey(loop, t, answer)
+  local state = find_state(loop)
   if answer.set then set_numbers(loop.run, answer.set) end
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
-    local now = tables.copy(state.exchange.settings)
-    if answer.merge ~= nil then now.merge = settings_of.merge(answer.merge, now.replicas) end
-    if answer.staleness ~= nil then now.staleness = settings_of.staleness(answer.staleness) end
-    settings_of.set_filter(now, answer.filter ~= nil and answer.filter or now.asked_filter)
-    settings_of.check(now)
-    state.exchange:change(now)
+    state.exchange:change(settings_of.changed(state.exchange.settings, answer))
   end
   if trace.on.plan then
     trace.say("plan", "cut round=%d%s%s%s", t, answer.stop and " stop" or "",
@@ -142,7 +149,7 @@ local function obey(loop, state, t, answer)
   end
 end
 
---- Asks on_round, if it is to be asked after round t, and puts its answer into force.
+--- Asks on_round, if it is to be asked after round t.
 -- @return the answer, a table, or nil
 -- Errors: OPT, and what on_round raises.
 function M.ask(loop, t, last)
@@ -153,7 +160,7 @@ function M.ask(loop, t, last)
   if not ok then error(answer, 0) end
   loop.sums, loop.bytes, loop.waited = nil, 0, 0
   if answer == nil or answer == false then return nil end
-  obey(loop, state, t, answer)
+  check(answer)
   return answer
 end
 

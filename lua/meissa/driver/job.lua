@@ -105,7 +105,8 @@ local function pack(run, served)
   return {
     key = key, kernel = static_bytes(run.kernel, key, kernel_bytes), operands = operands,
     run = buffer.encode {run = run_bytes, where = where_bytes, layout = run.grid.words,
-                         draws = run.plan.draws and run.draws or nil, first = run.first},
+                         draws = run.plan.draws and run.draws or nil, first = run.first,
+                         posted = run.posts and run.posts.round},
     bytes = kernel_bytes, values = run_bytes, apart = apart, large = large, known = known,
     buffers = where.buffers,
   }
@@ -253,19 +254,25 @@ end
 
 -- -------------------------------------------------------------------------------- in process
 
---- The same in this process, block by block. What a round that fails has written stays.
+--- The same in this process, block by block, of one round or of several that exchange by posts.
+-- What a round that fails has written stays.
 function M.run_round_here(run)
   local kernel_bytes, run_bytes, _, apart, _, known = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
-  local run_block = execution.runner(instance, run.grid.layout)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws,
+                                           run.grid.layout, run.first)
+  execution.post(instance, where, own, run.posts and run.posts.round)
+  local run_block, along = execution.runner(instance, run.grid.layout), run.along
   local results, held, began = {}, {}, system.clock()
   local into = rows_by_number(run, where.buffers)
   for n = 1, #where.buffers do held[n] = {} end
   engine.running(run.native)
-  for number in grids.serial_order(run.grid) do
+  local next_block = along and along.order and replay.order(along, run.first) or
+    grids.serial_order(run.grid, run.first, run.last)
+  for number in next_block do
     own:begin(number)
+    if instance.versions then instance.versions:begin(number, along and along.reads[number]) end
     local bytes, failure = run_block(number)
     if not bytes then error(errors.new(failure), 0) end
     results[#results + 1] = bytes

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Injected staleness: rounds that read versions of a chosen age (option `lags` of meissa.iterate).
+--- Injected staleness: rounds that read versions of a chosen age (option `lags`).
 --
 -- Blocks wait as in exact rounds, so that how old what they read is depends on nobody's speed: what
 -- a round gains by staleness, and what it loses by it, can be measured apart. The lag of a range in
@@ -11,58 +11,9 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local random = require "meissa.kernel.random"
 local tables = require "meissa.base.tables"
+local waits = require "meissa.sync.waits"
 
 local M = {}
-
-local NAME = "meissa.iterate"
-local MOST = 2 ^ 16 - 1
-
-local function is_lag(value)
-  return type(value) == "number" and value >= 0 and value <= MOST and value == math.floor(value)
-end
-
--- The sum of the weights of a list of {lag, weight}, and the greatest lag.
-local function sum_up(list)
-  local total, most = 0, 0
-  for _, each in ipairs(list) do
-    local good = type(each) == "table" and is_lag(each[1]) and type(each[2]) == "number" and
-      each[2] > 0 and each[2] < math.huge
-    if not good then
-      errors.raise("OPT", "%s: option 'lags' is a list of {lag, weight}, whole rounds from 0 " ..
-                   "and positive numbers, or a function(t, range) that returns a lag", NAME)
-    end
-    total, most = total + each[2], math.max(most, each[1])
-  end
-  if #list == 0 then errors.raise("OPT", "%s: option 'lags' has no {lag, weight}", NAME) end
-  return total, most
-end
-
---- Reads the options: nil without lags, else what the functions below take, with `most`, the
--- greatest lag that there may be.
--- Errors: OPT.
-function M.parse(options)
-  local lags = options.lags
-  if lags == nil then return nil end
-  if options.sync ~= nil and options.sync ~= "data-centric" then
-    errors.raise("OPT", "%s: 'lags' are for sync = \"data-centric\", not \"%s\": leave out one",
-                 NAME, tostring(options.sync))
-  end
-  if type(lags) == "function" then
-    local most = options.staleness
-    if not is_lag(most) then
-      errors.raise("OPT", "%s: with a function as 'lags' option 'staleness' says what it " ..
-                   "returns at most", NAME)
-    end
-    return {call = lags, most = most}
-  end
-  if type(lags) ~= "table" then sum_up {0} end
-  local total, most = sum_up(lags)
-  if options.staleness ~= nil and options.staleness < most then
-    errors.raise("OPT", "%s: 'lags' has a lag of %d, more than staleness = %s", NAME, most,
-                 tostring(options.staleness))
-  end
-  return {list = lags, total = total, most = options.staleness or most}
-end
 
 -- A lag by its weight.
 local function draw(lags, loop, t, range, ranges)
@@ -78,14 +29,14 @@ end
 
 local function ask(lags, t, range)
   local lag = lags.call(t, range)
-  if is_lag(lag) and lag <= lags.most then return lag end
+  if waits.is_lag(lag) and lag <= lags.most then return lag end
   errors.raise("OPT", "%s: 'lags' returned %s for round %d and range %d, which is no whole " ..
-               "number from 0 to staleness = %d", NAME, tostring(lag), t, range, lags.most)
+               "number from 0 to staleness = %d", lags.where, tostring(lag), t, range, lags.most)
 end
 
 --- The lags of rounds `first` .. `last`, each of so many ranges: uint16 in a string, round by
 -- round.
--- @tab lags of `parse` @tab loop what its random numbers belong to
+-- @tab lags of meissa.sync.waits @tab loop what its random numbers belong to
 -- Errors: OPT for what a function returns.
 function M.table(lags, loop, first, last, ranges)
   local numbers = ffi.new("uint16_t[?]", (last - first + 1) * ranges)

@@ -3,7 +3,8 @@
 --
 -- A round is a job whose block k - 1 runs replica k's part of its share on its own copy. When all
 -- have ended they exchange: everyone posts, then everyone merges, by sender. The bits depend on the
--- loop, its data and its options alone, not on workers, engine or road.
+-- loop, its data and its options alone, not on workers, engine or road. Where rounds are to have no
+-- barrier a job has several of them, see posted.lua.
 --
 -- The loop is a transaction: a round that fails undoes itself, and what was there before the loop
 -- is put back from copies.
@@ -12,22 +13,23 @@
 local array = require "meissa.array"
 local cuts = require "meissa.driver.cut"
 local exchanges = require "meissa.sync.exchange"
-local failures = require "meissa.driver.failure"
 local ffi = require "ffi"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
 local pool = require "meissa.driver.pool"
+local posted = require "meissa.driver.posted"
 local ready = require "meissa.driver.ready"
 local replicas = require "meissa.sync.replica"
+local settings_of = require "meissa.sync.settings"
 local shares_of = require "meissa.plan.share"
+local snapshots = require "meissa.driver.snapshot"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
+local vectors = require "meissa.sync.vector"
 
 local M = {}
-
-local doubles = ffi.typeof "double[?]"
 
 -- ------------------------------------------------------------------------------------- vectors
 
@@ -40,49 +42,33 @@ end
 
 local function new_vectors(group)
   local list = {}
-  for k = 1, group.replicas do list[k] = doubles(size_of(group)) end
+  for k = 1, group.replicas do list[k] = vectors.new(size_of(group)) end
   return list
 end
 
--- Visits a group's members: their places in a vector, and rows of theirs as typed pointers.
-local function each_member(group, visit)
-  local at = 0
-  for _, each in ipairs(group.members) do
+-- The copies of replica k.
+local function copies_of(group, k)
+  local list = {}
+  for m, each in ipairs(group.members) do
     local about = array.describe(each.target)
-    visit(each, at, about.count, about.type .. " *")
-    at = at + about.count
+    list[m] = {pointer = ffi.cast(about.type .. " *", replicas.row(each, k)), type = about.type,
+               count = about.count}
   end
-end
-
--- Copies numbers from one vector to another, of perhaps another type.
-local function copy_numbers(to, from, count, alike)
-  if alike then
-    ffi.copy(to, from, 8 * count)
-    return
-  end
-  for i = 0, count - 1 do to[i] = from[i] end
+  return list
 end
 
 -- Fills vectors with what the copies hold.
-local function load_copies(group, vectors)
-  each_member(group, function(member, at, count, type)
-    for k = 1, group.replicas do
-      local row = ffi.cast(type, replicas.row(member, k))
-      copy_numbers(vectors[k] + at, row, count, type == "double *")
-    end
-  end)
+local function load_copies(group, list)
+  for k = 1, group.replicas do vectors.load(copies_of(group, k), list[k]) end
 end
 
 -- Makes the copies hold vectors, and these what the copies then hold: floats are rounded.
-local function store_copies(group, vectors)
-  each_member(group, function(member, at, count, type)
-    local alike = type == "double *"
-    for k = 1, group.replicas do
-      local row, vector = ffi.cast(type, replicas.row(member, k)), vectors[k] + at
-      copy_numbers(row, vector, count, alike)
-      if not alike then copy_numbers(vector, row, count, false) end
-    end
-  end)
+local function store_copies(group, list)
+  for k = 1, group.replicas do
+    local copies = copies_of(group, k)
+    vectors.store(copies, list[k])
+    vectors.load(copies, list[k])
+  end
 end
 
 -- Where the blocks of a round leave what their replicas hold: see job.run_round.
@@ -106,45 +92,6 @@ local function take_pending(run, held, numbers, parts)
     parts[id] = list
     for block = 0, run.grid.blocks - 1 do list[#list + 1] = blocks[block] end
   end
-end
-
--- ------------------------------------------------------------------------------ transactions
-
--- What a loop may change, as it is: a list of functions that put it back.
-local function snapshot(run, groups)
-  local list = {}
-  for c, binding in ipairs(run.bindings) do
-    local value = binding.kind == "array" and run.values[c]
-    if value and binding.sparse and run.plan.array_of[c].written then
-      local memory, about = array.core(value), array.describe(value)
-      local size = about.count * ffi.sizeof(about.type == "float" and "float" or "double")
-      local kept = ffi.string(memory.data, size)
-      list[#list + 1] = function() ffi.copy(memory.data, kept, size) end
-    elseif value and not (binding.scratch or binding.buffers) and run.plan.array_of[c].written then
-      local kept = value:clone()
-      list[#list + 1] = function() value:copy(kept) end
-    end
-  end
-  for _, target in ipairs(stages.targets(run)) do
-    local kept = target:clone()
-    list[#list + 1] = function() target:copy(kept) end
-  end
-  for _, group in ipairs(groups) do
-    for _, member in ipairs(group.keeps and group.members or {}) do
-      local kept = member.rows:clone()
-      list[#list + 1] = function() member.rows:copy(kept) end
-    end
-  end
-  return list
-end
-
--- Calls fn; if it raises, what the snapshot has is put back, or lost.
-local function attempt(run, kept, fn)
-  local ok, err = pcall(fn)
-  if ok then return end
-  for _, put_back in ipairs(kept or {}) do put_back() end
-  if not kept then failures.invalidate(run, err) end
-  error(err, 0)
 end
 
 -- ------------------------------------------------------------------------------------- damping
@@ -178,10 +125,12 @@ local Loop = {}
 Loop.__index = Loop
 
 local function new_state(group, check)
-  local state = {group = group, before = new_vectors(group), after = new_vectors(group),
-                 out = new_vectors(group)}
+  local state = {group = group, count = size_of(group), before = new_vectors(group),
+                 copies = function(k) return copies_of(group, k) end}
   load_copies(group, state.before)
-  state.exchange = exchanges.new(group.settings, size_of(group), state.before, check)
+  if not group.exchange then return state end
+  state.after, state.out = new_vectors(group), new_vectors(group)
+  state.exchange = exchanges.new(group.settings, state.count, state.before, check)
   return state
 end
 
@@ -224,26 +173,76 @@ local function take_measures(self, outcome)
   end
 end
 
--- Runs round number `local_t` of the present shares, round t of the loop.
-function Loop:round(t, local_t)
-  local run = self.run
-  run.grid = shares_of.round(run, self.shares, local_t)
-  local damped = keep_damped(self.states)
-  local round = self.step(run)
+-- Takes what a job has left, and what it took.
+local function take_round(self, round)
   local numbers = {}
   for n, id in ipairs(round.buffers) do numbers[id] = n end
-  take_pending(run, round.held, numbers, self.parts)
+  take_pending(self.run, round.held, numbers, self.parts)
   take_scalars(self, round)
   take_measures(self, round.outcome)
+end
+
+-- Counts the iterations of rounds up to number `last` of the present shares.
+local function count_done(self, first, last)
+  for t = first, last do
+    for k = 1, self.lead_group.replicas do
+      local start = self.shares.starts + (t - 1) * (self.lead_group.replicas + 1)
+      self.done[k - 1] = self.done[k - 1] + (start[k] - start[k - 1])
+    end
+  end
+end
+
+-- Runs round number `first` of the present shares, the loop's next one: all exchange at its end.
+local function run_together(self, first)
+  local run = self.run
+  run.grid = shares_of.round(run, self.shares, first)
+  local damped = keep_damped(self.states)
+  take_round(self, self.step(run))
   for _, state in ipairs(self.states) do
-    local bytes = exchange(state, t)
+    local bytes = exchange(state, self.t + 1)
     self.bytes, self.exchanged = self.bytes + bytes, self.exchanged + bytes
   end
   damp(damped)
-  for k = 1, self.lead_group.replicas do
-    local start = self.shares.starts + (local_t - 1) * (self.lead_group.replicas + 1)
-    self.done[k - 1] = self.done[k - 1] + (start[k] - start[k - 1])
+end
+
+-- Runs rounds `first` .. `last` of them, in which nobody waits for all.
+local function run_apart(self, first, last)
+  self.posted = self.posted or posted.new(self.run, self.all)
+  local round, bytes = self.posted:run_rounds(self.shares, self.t, first, last - first + 1,
+                                              self.step)
+  take_round(self, round)
+  for g, state in ipairs(self.all) do
+    if state.exchange then
+      self.bytes, self.exchanged = self.bytes + bytes[g], self.exchanged + bytes[g]
+    end
   end
+end
+
+-- Whether rounds have no barrier.
+local function are_apart(self)
+  for _, state in ipairs(self.states) do
+    if settings_of.is_posted(state.exchange.settings) then return true end
+  end
+  return false
+end
+
+-- Runs rounds from number `first` of the present shares on, until anybody is asked, or what was
+-- answered governs; the last one.
+function Loop:stretch(first)
+  local last = first
+  if are_apart(self) then
+    local cut = self.lead and self.lead.on_round and self.lead.cut or math.huge
+    local left = math.min(cut - self.t % cut, self.governs and self.governs - self.t or math.huge)
+    last = math.min(first + left - 1, self.shares.rounds)
+    self.posted = self.posted or posted.new(self.run, self.all)
+    last = math.min(last, first + self.posted:most() - 1)
+    run_apart(self, first, last)
+  else
+    run_together(self, first)
+  end
+  count_done(self, first, last)
+  self.t = self.t + (last - first + 1)
+  return last
 end
 
 -- Shares out what is left.
@@ -251,21 +250,36 @@ function Loop:share(every)
   self.shares = shares_of.out(self.run, self.lead_group, every, self.done)
 end
 
+-- Puts an answer into force; whether the loop ends.
+local function govern(self, answer)
+  self.governs, self.answer = nil, nil
+  cuts.obey(self, self.t, answer)
+  if answer.stop then return true end
+  if answer.staleness or answer.filter or answer.merge then self.posted = nil end
+  return false
+end
+
 -- Runs all rounds.
 function Loop:rounds()
-  local t, local_t = 0, 0
-  local every = self.lead and self.lead.every
+  local local_t, every = 0, self.lead and self.lead.every
   while local_t < self.shares.rounds do
-    t, local_t = t + 1, local_t + 1
-    self:round(t, local_t)
-    self.t = t
+    local_t = self:stretch(local_t + 1)
     local last = local_t == self.shares.rounds
-    local answer = self.lead and cuts.ask(self, t, last)
-    if answer and answer.stop then break end
-    if answer and answer.every and answer.every ~= every then
-      every = answer.every
-      if not last then self:share(every) end
-      local_t = last and local_t or 0
+    local answer = self.lead and cuts.ask(self, self.t, last)
+    if answer then
+      -- What is answered later counts as well as what was answered before.
+      self.answer = tables.copy(self.answer or {})
+      for name, value in tables.each(answer) do self.answer[name] = value end
+      self.governs = self.governs or self.t + cuts.delay(self)
+    end
+    if self.answer and (last or self.t >= self.governs) then
+      local given = self.answer
+      if govern(self, given) then break end
+      if given.every and given.every ~= every then
+        every = given.every
+        if not last then self:share(every) end
+        local_t = last and local_t or 0
+      end
     end
   end
 end
@@ -278,13 +292,16 @@ function Loop:finish()
     if group.final == "mean" then
       local merged = state.out[1]
       state.exchange:value(state.before, merged)
-      each_member(group, function(member, at)
+      local at = 0
+      for _, member in ipairs(group.members) do
         replicas.assign(member.target, merged + at)
-      end)
-      for k = 2, group.replicas do ffi.copy(state.out[k], merged, 8 * size_of(group)) end
+        at = at + array.describe(member.target).count
+      end
+      for k = 2, group.replicas do ffi.copy(state.out[k], merged, 8 * state.count) end
       store_copies(group, state.out)
     end
   end
+  if self.posted then self.missed = self.posted.missed end
   for _, group in ipairs(self.groups) do
     group.passed = (group.passed or 0) + tonumber(self.shares.passes)
   end
@@ -292,7 +309,8 @@ end
 
 local function new_loop(run, groups, lead)
   local self = setmetatable({run = run, groups = groups, lead = lead, assigned = {},
-                             lead_group = lead or groups[1], states = {}, moved = 0, deaths = 0,
+                             lead_group = lead or groups[1], states = {}, all = {}, moved = 0,
+                             deaths = 0,
                              redone = 0, repeated = 0, bytes = 0, exchanged = 0, waited = 0,
                              parts = {},
                              workers = {}, t = 0}, Loop)
@@ -338,15 +356,19 @@ function M.run(run)
   local groups, here = self.groups, pool.workers() == 0
   ready.make(run, not here and pool.session or nil)
   run.session = not here and pool.session() or nil
-  self.step = here and run_round_here or job.run_round
+  self.step = function(this, replayed)
+    if here or replayed then return run_round_here(this) end
+    return job.run_round(this)
+  end
   local given = {unpack(run.values, 1, #run.bindings)}
   for _, group in ipairs(groups) do replicas.begin(group) end
   run.rows = rows_of(groups)
-  for _, group in ipairs(groups) do
-    if group.exchange then self.states[#self.states + 1] = new_state(group, run.space.check) end
+  for g, group in ipairs(groups) do
+    self.all[g] = new_state(group, run.space.check)
+    if group.exchange then self.states[#self.states + 1] = self.all[g] end
   end
-  local kept = run.space.transaction and snapshot(run, groups) or nil
-  attempt(run, kept, function()
+  local kept = run.space.transaction and snapshots.take(run, groups) or nil
+  snapshots.attempt(run, kept, function()
     self:rounds()
     self:finish()
   end)
@@ -354,7 +376,8 @@ function M.run(run)
   local first = self.workers[1]
   return list_of(self.assigned), {
     seconds = system.clock() - run.called, moved = self.moved, shares = self.workers,
-    workers = #self.workers, rounds = self.t, exchanged = self.exchanged, deaths = self.deaths,
+    workers = #self.workers, rounds = self.t, exchanged = self.exchanged, missed = self.missed,
+    deaths = self.deaths,
     redone = self.redone, repeated = self.repeated,
     launch = first and first.began and first.began - run.called or nil,
   }

@@ -3,14 +3,12 @@
 -- @module meissa.driver.round_request
 
 local array = require "meissa.array"
-local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
-local ffi = require "ffi"
-local lags = require "meissa.driver.lags"
 local pool = require "meissa.driver.pool"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
 local versions = require "meissa.driver.versions"
+local waits = require "meissa.sync.waits"
 
 local M = {}
 
@@ -122,37 +120,8 @@ local function ranges_of(space, options, given)
   return own, {first = elements[1], count = count, parts = parts}
 end
 
--- Names of settings that are for other things than rounds.
-local OTHERS = {["notify-ack"] = true, barrier = true}
-
-local setting = ffi.new "ms_gate_setting"
-
-local function lag_of(value)
-  return value == ffi.cast("int64_t", 0x7fffffffffffffffLL) and math.huge or tonumber(value)
-end
-
--- How rounds wait for each other: `sync`, `staleness`, `depth`, as a job takes them; `versions`,
--- how many are kept; `lag` and `ahead`, how much older or newer than the round before what is read
--- may be; `images`: whether it may; `global`: whether everybody waits for everybody.
-local function sync_of(options)
-  local name, staleness, depth = options.sync, options.staleness, options.depth
-  if name ~= nil and (type(name) ~= "string" or OTHERS[name]) then
-    errors.raise("OPT", "%s: option 'sync' is \"data-centric\", \"bsp\", \"bsp-2barrier\", " ..
-                 "\"pd-delay\", \"ssp\" or \"async\", not %s", NAME, tostring(name))
-  end
-  if staleness ~= nil then whole(staleness, "option 'staleness'", 0, math.huge) end
-  local injected = lags.parse(options)
-  if injected then staleness = injected.most end
-  if depth ~= nil then whole(depth, "option 'depth'", 1) end
-  c_api.call(c_api.lib.ms_gate_setting_find, name,
-             staleness == math.huge and 0x7fffffffffffffffLL or staleness or -1, depth or -1,
-             setting)
-  c_api.lib.ms_gate_setting_rename(setting, math.max(1, pool.workers()))
-  local lag = lag_of(setting.read_lag)
-  return {sync = name, staleness = staleness, depth = depth, workers = math.max(1, pool.workers()),
-          versions = tonumber(setting.depth), lag = lag, ahead = lag_of(setting.read_ahead),
-          images = lag > 0 or nil, global = setting.scope == 3, lags = lag > 0 and injected or nil}
-end
+-- Names of settings for rounds.
+local SETTINGS = {"data-centric", "bsp", "bsp-2barrier", "pd-delay", "ssp", "async"}
 
 --- Reads the arguments: `values`, the arrays; `list`, whether they came as one; `rounds`; `space`,
 -- that of one round; `fn`, the closure; `stop`, `test`, `dry`, `depth`.
@@ -180,7 +149,7 @@ function M.parse(...)
   if options.by then
     request.space, request.parts = ranges_of(request.space, options, request.given)
   end
-  request.sync = sync_of(options)
+  request.sync = waits.open(waits.parse(NAME, options, SETTINGS), pool.workers())
   for _, name in ipairs {"dry", "check"} do
     if options[name] ~= nil and type(options[name]) ~= "boolean" then
       errors.raise("OPT", "%s: option '%s' is true or false, not %s", NAME, name,

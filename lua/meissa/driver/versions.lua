@@ -82,8 +82,8 @@ function M.limit(request)
   if request.stop then most = math.min(most, request.test) end
   sync.versions = math.min(sync.versions, math.max(1, most) + 1)
   if sync.versions <= MOST_VERSIONS then return end
-  errors.raise("OPT", "meissa.iterate: %s makes %d versions of the arrays, and %d are kept at " ..
-               "most", option_of(sync), sync.versions, MOST_VERSIONS)
+  errors.raise("OPT", "%s: %s makes %d versions of the arrays, and %d are kept at most", sync.where,
+               option_of(sync), sync.versions, MOST_VERSIONS)
 end
 
 -- Refuses what there is no memory for, before any of it is taken.
@@ -92,7 +92,7 @@ local function check_memory(values, depth, sync)
   for _, value in ipairs(values) do bytes = bytes + array.describe(value).bytes * depth end
   local why = make.why_not(bytes)
   if not why then return end
-  errors.raise("ARR", "meissa.iterate: %s makes %d versions, %s: %s", option_of(sync), depth,
+  errors.raise("ARR", "%s: %s makes %d versions, %s: %s", sync.where, option_of(sync), depth,
                show.bytes(bytes), why)
 end
 

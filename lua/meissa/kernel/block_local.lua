@@ -72,7 +72,7 @@ local function replicas_of(where, operands, arrays)
     local pointer = copy_of(about)
     arrays[a] = {id = about.id, pointer = pointer, dims = about.dims, strides = about.strides,
                  type = about.type, keep = copies[about.id]}
-    if not seen[about.id] then
+    if about.operand and not seen[about.id] then
       list[#list + 1] = {ffi.cast("void *", pointer),
                          ffi.cast("const char *", operands[about.operand].pointer), about.size,
                          about.count, about.number - 1}
@@ -104,7 +104,7 @@ function M.of(where, operands)
                           marks = about.marks, keep = vector.memory}
   end
   local replicas, replica_count = replicas_of(where, operands, arrays)
-  if #spaces == 0 and #pending == 0 and replica_count == 0 then return nil end
+  if next(arrays) == nil then return nil end
   local self = setmetatable({arrays = arrays, pending = list, replicas = replicas}, Private)
   self.scratch_spaces = ffi.new("ms_scratch_space[?]", #spaces + 1, spaces)
   self.pending_spaces = ffi.new("ms_pending_space[?]", #pending + 1, pending)

@@ -13,6 +13,7 @@ local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local layouts = require "meissa.plan.layout"
 local native_runs = require "meissa.kernel.native_run"
+local posts = require "meissa.kernel.posts"
 local block_local = require "meissa.kernel.block_local"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
@@ -89,10 +90,16 @@ function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, fir
   return kernel.prepare(kernel_bytes, run_bytes, arrays, host), own
 end
 
+--- Has the blocks of replicas exchange what they post, if they do.
+-- @tab own the instance's private memory @number round after which the job begins
+function M.post(instance, where, own, round)
+  instance.posts = posts.of(where, own, instance.versions, round)
+end
+
 --- A function that runs a block, given its number, on the engine that is there when it begins.
 function M.runner(instance, layout)
   local native = instance.call and instance
-  return function(number)
+  local function run(number)
     if not native then
       native = instance:native()
       if not native then return instance:run(layouts.block(layout, number)) end
@@ -100,6 +107,14 @@ function M.runner(instance, layout)
     if instance.versions then instance.versions:serve(native) end
     c_api.lib.ms_layout_bounds(layout, number, native.bounds)
     return native:call()
+  end
+  local posted = instance.posts
+  if not posted then return run end
+  return function(number)
+    posted:begin(number)
+    local bytes, err = run(number)
+    if bytes then posted:finish(number) end
+    return bytes, err
   end
 end
 
@@ -131,6 +146,7 @@ local function instance_of(fixed, told, job)
   if last and last.where == told.where and last.mark == job.mark and
      kernel.renew(last.instance, told.run, told.draws) then
     if last.instance.versions then last.instance.versions:renew(told.first) end
+    if last.instance.posts then last.instance.posts:renew(told.posted) end
     return last.instance, last.own, last.entries or layout
   end
   local where, operands, entries = decode_where(told.where), job:operands(), nil
@@ -139,6 +155,7 @@ local function instance_of(fixed, told, job)
   end
   local instance, own = M.instance(fixed.kernel, told.run, operands, where, told.draws, layout,
                                    told.first)
+  M.post(instance, where, own, told.posted)
   if trace.on.kernel then trace.say("kernel", "instance operands=%d", #where.arrays) end
   fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
                                      own = own, entries = entries} or nil
@@ -185,7 +202,8 @@ function M.prepare(static, job)
     if not bytes then error(err, 0) end
     return bytes
   end
-  return run, native_runs.maker(instance, layout), M.order(layout)
+  local without_lua = not instance.posts and native_runs.maker(instance, layout) or nil
+  return run, without_lua, M.order(layout)
 end
 
 return M

@@ -40,7 +40,7 @@ local function set_terms(plan, space)
   local asked = space.options.grid
   terms.asked = asked and #asked or 0
   for a = 1, asked and math.min(#asked, MOST_AXES) or 0 do terms.ask[a - 1] = asked[a] end
-  terms.partition = nil
+  terms.partition, terms.rounds = nil, 0
 end
 
 --- What a plan's grid is made of, an ms_plan_terms that is good until the next call.
@@ -92,10 +92,12 @@ function M.cut(plan, space)
 end
 
 --- The grid of a space whose entries a partition holds that was made elsewhere; not kept.
+-- @number[opt] rounds that the partition has
 -- Errors: OPT.
-function M.of_partition(plan, space, partition)
+function M.of_partition(plan, space, partition, rounds)
   set_terms(plan, space)
   terms.entries, terms.partition = tonumber(partition.count), partition
+  terms.rounds = rounds or 0
   local core = c_api.call(lib.ms_plan_new, terms)
   local grid = view(core, partition)
   lib.ms_plan_release(core) -- the grid keeps it

@@ -178,6 +178,22 @@ local function placed(view)
                    dims = view.extents}
 end
 
+-- What tells workers of posts (meissa.kernel.posts), with the numbers of the replicas' arrays.
+local function posts_of(posts, arrays)
+  local number = {}
+  for a, about in tables.each(arrays) do number[about.id] = a end
+  local told = {replicas = posts.replicas, groups = {}}
+  for g, group in ipairs(posts.groups) do
+    local members = {}
+    for m, member in ipairs(group.members) do
+      members[m] = {array = number[member.id], type = member.type, count = member.count}
+    end
+    told.groups[g] = {number = g, replicas = posts.replicas, options = group.options,
+                      count = group.count, lagged = group.lagged, members = members}
+  end
+  return told
+end
+
 -- See M.collect.
 local function collect(run, apart, served)
   local operands, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
@@ -227,7 +243,8 @@ local function collect(run, apart, served)
       if binding.replica then
         local copies = replicas.of(value)
         where.arrays[a] = false
-        where.replica[a] = replicas.told(copies, place(read_operand(copies.rows, run)))
+        where.replica[a] = replicas.told(copies, not run.posts and
+                                         place(read_operand(copies.rows, run)) or nil)
       elseif binding.scratch then
         where.arrays[a], where.scratch[a] = false, scratches.describe(value)
       elseif binding.buffers then
@@ -258,9 +275,10 @@ local function collect(run, apart, served)
       end
     end
   end
-  for _, about in tables.each(where.replica) do
+  for _, about in tables.each(not run.posts and where.replica or {}) do
     about.number = number_of(where.buffers, about.id) -- behind those of buffers
   end
+  where.posts = run.posts and posts_of(run.posts, where.replica) or nil
   local space = run.space
   if run.grid.partition then
     where.coords, where.limits = {}, {}

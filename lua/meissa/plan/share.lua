@@ -38,6 +38,10 @@ function M.groups(run)
       errors.raise("OPT", "a loop's replicas are exchanged at one time, in one order of " ..
                    "iterations: options 'every' and 'shuffle' differ")
     end
+    if second and not settings_of.wait_alike(lead.settings, group.settings) then
+      errors.raise("OPT", "a loop's replicas wait for each other in one way: options " ..
+                   "'staleness', 'sync' and 'lags' differ")
+    end
     if second and lead.on_round and group.on_round then
       errors.raise("OPT", "one of a loop's groups of replicas has an 'on_round'")
     end
@@ -194,6 +198,12 @@ end
 function M.round(run, shares, t)
   local partition = ffi.gc(c_api.call(lib.ms_shares_round, shares, t - 1), release)
   return grids.of_partition(run.plan, run.space, partition)
+end
+
+--- The grid of `count` rounds from round t on, which are swept.
+function M.rounds(run, shares, t, count)
+  local partition = ffi.gc(c_api.call(lib.ms_shares_rounds, shares, t - 1, count), release)
+  return grids.of_partition(run.plan, run.space, partition, count)
 end
 
 return M

@@ -36,13 +36,14 @@ function M.stranger(run)
 end
 
 -- One piece of memory as an operand.
-local function operand_of(memory, slot, depth, follow)
+local function operand_of(memory, slot, depth, follow, by_number)
   local shape, core = array.describe(memory), array.core(memory)
   return {
     id = shape.id, version = 0, pointer = core.data, segment = core.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = "versioned", slot = slot, depth = depth, written = slot > 0,
     along = follow.array_dim, cut = 2, scale = follow.scale, offset = follow.offset,
+    by_number = by_number,
   }
 end
 
@@ -63,9 +64,10 @@ local function place_array(run, k, place)
   told.outer = product(shape.dims, 1, follow.array_dim - 1)
   told.rows = shape.dims[follow.array_dim]
   told.row = product(shape.dims, follow.array_dim + 1, #shape.dims) * element_size[shape.type]
-  told.start = place(operand_of(memory.start, 0, depth, follow))
+  local by_number = run.versions.by_number
+  told.start = place(operand_of(memory.start, 0, depth, follow, by_number))
   for slot = 1, depth do
-    told.ring[slot] = place(operand_of(memory.ring[slot], slot, depth, follow))
+    told.ring[slot] = place(operand_of(memory.ring[slot], slot, depth, follow, by_number))
   end
   return told
 end
@@ -230,8 +232,8 @@ end
 -- version; `places`, to be filled
 function M.place(run, place)
   local told = {arrays = {}, places = {}, ranges = run.grid.ranges[2], filled = not run.by_value,
-                at = 2 * (run.plan.cut_dims[2] - 1), images = run.rounds and run.rounds.images,
-                lags = run.lags}
+                at = run.versions.by_number and 0 or 2 * (run.plan.cut_dims[2] - 1),
+                images = run.rounds and run.rounds.images, lags = run.lags}
   for k in ipairs(run.versions.memory.arrays) do told.arrays[k] = place_array(run, k, place) end
   return told
 end

@@ -10,13 +10,15 @@
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local merging = require "meissa.sync.merging"
+local settings_of = require "meissa.sync.settings"
 local topologies = require "meissa.sync.topology"
 local tables = require "meissa.base.tables"
 
 local M = {}
 
 local lib = c_api.lib
-local vectors_type = ffi.typeof "const double *[?]"
+local pointers = merging.pointers
 local doubles = ffi.typeof "double[?]"
 
 local Exchange = {}
@@ -44,7 +46,11 @@ function M.new(settings, count, start, check)
       ffi.copy(self.sums[k], start[k], 8 * count)
     end
   end
-  self.start = start
+  self.start = {}
+  for k = 1, n do
+    self.start[k] = doubles(count)
+    ffi.copy(self.start[k], start[k], 8 * count)
+  end
   return self
 end
 
@@ -107,9 +113,9 @@ local function send(self, from, to, value, delta)
   return lib.ms_filter_received(edge.filter)
 end
 
--- ------------------------------------------------------------------------------------- merges
+-- ------------------------------------------------------------------------------------- a round
 
--- The vectors that a receiver has, its own among them, by sender; its own place.
+-- What a receiver has heard at the end of round t, as merges take it.
 local function heard(self, to, t, after)
   local senders, weights = topologies.senders(self.settings.topology, to, t)
   local list, from, own = {}, {}, nil
@@ -123,74 +129,8 @@ local function heard(self, to, t, after)
   end
   own = own or #list + 1
   list[own] = self.delta[to] or after[to]
-  return list, own, from
+  return {to = to, list = list, own = own, weights = from, complete = true}
 end
-
-local function pointers(list)
-  return vectors_type(#list, list), #list
-end
-
--- What is received, without one's own.
-local function others(list, own)
-  local rest = {}
-  for k, each in ipairs(list) do
-    if k ~= own then rest[#rest + 1] = each end
-  end
-  return rest
-end
-
-local merges = {}
-
-function merges.mean(self, to, list, own, weights, _, out)
-  if topologies.is_uniform(self.settings.topology) then
-    local all, number = pointers(list)
-    lib.ms_replica_mean(out, all, number, self.count)
-    return
-  end
-  local mixed, rest = {}, 1
-  for k in ipairs(list) do
-    mixed[k] = weights[k] or 0
-    rest = rest - mixed[k]
-  end
-  local core = self.settings.topology.core
-  mixed[own] = core.period == 1 and core.own[to - 1] or rest
-  local all, number = pointers(list)
-  lib.ms_replica_mix(out, all, doubles(number, mixed), number, self.count)
-end
-
-function merges.add(self, _, list, _, _, before, out)
-  local all, number = pointers(list)
-  lib.ms_replica_add(out, before, self.settings.merge.factor, all, number, self.count)
-end
-
-function merges.weighted(self, _, list, own, _, _, out)
-  local merge, received = self.settings.merge, others(list, own)
-  ffi.copy(out, list[own], 8 * self.count)
-  if #received == 0 then return end
-  local all, number = pointers(received)
-  lib.ms_replica_weighted(out, merge.form, merge.lambda, all, doubles(number, 0), number,
-                          self.count)
-end
-
-function merges.take(self, _, list, own, _, _, out)
-  ffi.copy(out, others(list, own)[1] or list[own], 8 * self.count)
-end
-
-merges["function"] = function(self, _, list, own, weights, _, out)
-  local rule = self.settings.merge.rule
-  ffi.copy(out, list[own], 8 * self.count)
-  for k, each in ipairs(list) do
-    for i = 0, k ~= own and self.count - 1 or -1 do
-      local value = rule(out[i], each[i], weights[k])
-      if type(value) ~= "number" then
-        errors.raise("BDY", "the function of option 'merge' gave %s, not a number", tostring(value))
-      end
-      out[i] = value
-    end
-  end
-end
-
--- ------------------------------------------------------------------------------------- a round
 
 -- All hear all, unfiltered: computed once.
 local function merge_alike(self, before, after, out)
@@ -260,7 +200,8 @@ end
 --- Whether replicas have the same bits after each exchange.
 function Exchange:is_alike()
   local kind = self.settings.merge.kind
-  return topologies.is_complete(self.settings.topology) and not self.settings.filters and
+  return not settings_of.is_posted(self.settings) and
+    topologies.is_complete(self.settings.topology) and not self.settings.filters and
     (kind == "mean" or kind == "add") and not self.settings.push_sum
 end
 
@@ -286,10 +227,8 @@ function Exchange:round(t, before, after, out)
   elseif self:is_alike() then
     merge_alike(self, before, after, out)
   else
-    local merge = merges[self.settings.merge.kind]
     for to = 1, self.settings.replicas do
-      local list, own, weights = heard(self, to, t, after)
-      merge(self, to, list, own, weights, before[to], out[to])
+      merging.merge(self.settings, heard(self, to, t, after), before[to], self.count, out[to])
     end
     if self.settings.filters then settle_filters(self, after, out) end
   end
@@ -311,6 +250,15 @@ function Exchange:change(settings)
   end
   self.settings = settings
 end
+
+--- Takes from elsewhere what a replica's rounds have changed,
+function Exchange:take_total(total)
+  local factor = self.settings.merge.factor
+  for i = 0, self.count - 1 do self.total[i] = self.total[i] + factor * total[i] end
+end
+
+--- and what replica k has of the sum of all.
+function Exchange:take_sum(k, sum) ffi.copy(self.sums[k], sum, 8 * self.count) end
 
 --- What all replicas come to together: their mean, or what all their changes add up to.
 -- @param values a list of vectors @param out a vector

@@ -5,7 +5,9 @@
 
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local tables = require "meissa.base.tables"
 local topologies = require "meissa.sync.topology"
+local waits = require "meissa.sync.waits"
 
 local M = {}
 
@@ -13,8 +15,14 @@ local M = {}
 M.OPTIONS = {"topology", "staleness", "filter", "merge", "quota", "residual", "bound", "push_sum",
              "biased"}
 
+--- Options of an exchange between the blocks of a loop.
+M.OWN_OPTIONS = {"sync", "lags"}
+
 --- Options that are named in the manual of the field and not to be had yet.
-M.LATER = {"backup", "timeout", "lags"}
+M.LATER = {"backup", "timeout"}
+
+-- Names of settings for exchanges.
+local SETTINGS = {"notify-ack", "data-centric", "bsp", "ssp", "async", "barrier"}
 
 local function refuse(format, ...)
   errors.raise("OPT", format, ...)
@@ -207,6 +215,16 @@ local REFUSALS = {
     if s.residual ~= 0 then return "what a sketch leaves out is kept: residual = \"keep\"" end
   end,
   function(s)
+    if not M.is_posted(s) then return end
+    if s.merge.kind == "function" then
+      return "a function as merge is called where all replicas are: it is for exchanges of the " ..
+        "same round, without staleness, sync and lags"
+    end
+    if s.merge.kind == "add" and s.merge.gamma ~= 1 and s.merge.damp and #s.merge.damp > 0 then
+      return "what a merge damps must be as old as what it adds: staleness = 0"
+    end
+  end,
+  function(s)
     if s.residual ~= 0 and not s.filters then
       return "residual says what becomes of what a filter or a quota leaves out: there is none"
     end
@@ -221,19 +239,36 @@ function M.check(settings)
   end
 end
 
+--- Whether replicas exchange without anybody between them, each as soon as what it waits for is
+-- there; else all at once, when all have ended a round.
+function M.is_posted(settings)
+  local asked = settings.waits
+  return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0
+end
+
+--- Whether the exchanges of two settings wait in one way.
+function M.wait_alike(a, b)
+  return a.staleness == b.staleness and a.waits.sync == b.waits.sync and
+    a.asked.lags == b.asked.lags
+end
+
 --- What settings leave guaranteed: "sequential", "reproducible", "bounded(a, b)" (what is merged is
 -- of a to b rounds before) or "none"; and a sentence for the report.
 function M.guarantee(settings)
-  local d = settings.staleness
   if settings.replicas == 1 then return "sequential", "one replica: the loop as written" end
   local unsent = settings.bound < math.huge and
     string.format("; no change beyond %g stays unsent", settings.bound) or ""
-  if d > 0 then
-    local name = d == math.huge and "none" or string.format("bounded(0, %d)", d)
-    return name, string.format("values of %s rounds may be merged; at present all are of the " ..
-                               "same round, with the same bits for any number of workers%s",
-                               d == math.huge and "any earlier" or "up to " .. d .. " earlier",
-                               unsent)
+  local open = waits.open(settings.waits, 1)
+  local old, new = open.lag, open.ahead
+  if old == math.huge then
+    return "none", "values of any earlier round may be merged" .. unsent
+  elseif settings.waits.lags then
+    return "reproducible", string.format("values of up to %d rounds earlier are merged, as the " ..
+                                         "lags say%s", settings.waits.lags.most, unsent)
+  elseif old > 0 or new > 0 then
+    return string.format("bounded(%d, %d)", new > 0 and -new or 0, old),
+      string.format("values of up to %d rounds earlier%s may be merged%s", old,
+                    new > 0 and string.format(", or %d later,", new) or "", unsent)
   end
   return "reproducible", "the same bits for any number of workers" .. unsent
 end
@@ -259,7 +294,7 @@ end
 --- Reads the options of an exchange.
 -- @string where the function's name @tab options @number replicas how many
 -- @treturn table {replicas, topology, staleness, filter, rule, filters, merge, quota, residual,
--- bound, push_sum, biased}
+-- bound, push_sum, biased, waits (of meissa.sync.waits), asked (the options)}
 -- Errors: OPT.
 function M.read(where, options, replicas)
   for _, name in ipairs(M.LATER) do
@@ -275,9 +310,27 @@ function M.read(where, options, replicas)
                       number(options.bound, 0, "option 'bound'"),
                     residual = choice(options.residual or "keep", RESIDUALS, "option 'residual'"),
                     push_sum = boolean(options, "push_sum"), biased = boolean(options, "biased")}
+  settings.waits = waits.parse(where, options, SETTINGS)
+  settings.staleness = settings.waits.staleness or settings.staleness
+  settings.asked = {}
+  for _, list in ipairs {M.OPTIONS, M.OWN_OPTIONS} do
+    for _, name in ipairs(list) do settings.asked[name] = options[name] end
+  end
   M.set_filter(settings, options.filter)
   M.check(settings)
   return settings
+end
+
+--- The same settings with another filter, merge or staleness.
+-- @tab changes options
+-- Errors: OPT.
+function M.changed(settings, changes)
+  local options = {}
+  for name, value in tables.each(settings.asked) do options[name] = value end
+  for _, name in ipairs {"filter", "merge", "staleness"} do
+    if changes[name] ~= nil then options[name] = changes[name] end
+  end
+  return M.read("the answer of on_round", options, settings.replicas)
 end
 
 return M

@@ -1,0 +1,181 @@
+-- SPDX-License-Identifier: MIT
+--- Loops over replicas whose rounds have no barrier: jobs of several rounds, in which each replica
+-- goes on as soon as the messages are there that it has to wait for.
+--
+-- A block is a replica's part of a round. It merges what it hears before its body runs, and posts
+-- what has come of it (meissa.sync.post); rows are versions, and what waits for what is the gate's,
+-- as in meissa.iterate, with the edges of the topology as readers. A job ends at a cut: then all
+-- hear the last round of all, and the next one begins with that.
+-- @module meissa.driver.posted
+
+local array = require "meissa.array"
+local ffi = require "ffi"
+local lags = require "meissa.driver.lags"
+local nesting = require "meissa.base.nesting"
+local pool = require "meissa.driver.pool"
+local posts = require "meissa.sync.post"
+local replay = require "meissa.driver.replay"
+local settings_of = require "meissa.sync.settings"
+local shares_of = require "meissa.plan.share"
+local tables = require "meissa.base.tables"
+local vectors = require "meissa.sync.vector"
+local versioned = require "meissa.plan.versioned"
+local versions = require "meissa.driver.versions"
+local waits = require "meissa.sync.waits"
+
+local M = {}
+
+-- Blocks of a job at most: what each leaves is kept until its end.
+local MOST_BLOCKS = 2 ^ 20
+
+local Posted = {}
+Posted.__index = Posted
+
+-- The rows of all replicas, as they are now.
+local function rows_of(self, g)
+  return ffi.cast("double *", array.core(self.versions.memory.arrays[g].start).data)
+end
+
+-- The options of an exchange that workers have to know.
+local function options_of(settings)
+  local options = {}
+  for _, name in ipairs(settings_of.OPTIONS) do options[name] = settings.asked[name] end
+  if type(options.merge) == "table" and options.merge.damp then
+    options.merge = {add = options.merge.add, sigma = options.merge.sigma}
+  end
+  return options
+end
+
+-- What workers are told of a group.
+local function told_of(state, lagged)
+  local group, members, settings = state.group, {}, state.exchange and state.exchange.settings
+  for m, each in ipairs(group.members) do
+    local about = array.describe(each.copy)
+    members[m] = {id = about.id, type = about.type, count = about.count}
+  end
+  return {options = settings and options_of(settings), count = state.count, lagged = lagged,
+          members = members}
+end
+
+-- Rows that begin with what the replicas hold, as versions.
+local function open_rows(self)
+  local values = {}
+  for g, state in ipairs(self.states) do
+    local exchange = self.exchanges[g]
+    local rows = array.zeros({self.replicas, exchange.at.size})
+    local data = ffi.cast("double *", array.core(rows).data)
+    for k = 1, self.replicas do
+      exchange:begin(k, state.before[k], data + (k - 1) * exchange.at.size)
+    end
+    values[g] = rows
+  end
+  local starts = {}
+  for k = 1, self.replicas + 1 do starts[k] = k end
+  self.versions = {memory = versions.new(values, self.sync.versions, self.sync), next = {}, of = {},
+                   starts = starts, by_number = true}
+end
+
+--- What the rounds of a loop need beside the loop.
+-- @tab run the loop's run @tab states of its groups: {group =, before = vectors, out = vectors,
+-- copies = function(k), count =} each
+-- Errors: OPT ARR INT.
+function M.new(run, states)
+  local self = setmetatable({run = run, states = states, replicas = states[1].group.replicas,
+                             exchanges = {}, told = {}, missed = 0}, Posted)
+  local settings
+  for _, state in ipairs(states) do
+    settings = settings or state.exchange and state.exchange.settings
+  end
+  self.sync = waits.open(settings.waits, pool.workers())
+  local lagged = self.sync.lags ~= nil
+  for g, state in ipairs(states) do
+    self.exchanges[g] = posts.new(state.exchange and state.exchange.settings, state.count, lagged)
+    self.told[g] = told_of(state, lagged)
+  end
+  self.sync.versions = math.max(self.sync.versions, replay.record() and replay.record().depth or 0)
+  local found = {sets = {}, full = true}
+  for k = 1, self.replicas do
+    found.sets[k] = {[k] = true}
+    for _, exchange in ipairs(self.exchanges) do
+      for j in tables.each(exchange:sets(self.replicas)[k]) do found.sets[k][j] = true end
+    end
+    for j = 1, self.replicas do found.full = found.full and found.sets[k][j] == true end
+  end
+  self.found = found
+  open_rows(self)
+  return self
+end
+
+local function on_workers() return not nesting.in_body and pool.workers() > 0 end
+
+-- How the blocks of a job wait for each other.
+local function describe(self)
+  local sync, first, reads = self.sync, versioned.packed(self.found)
+  return {sync = sync.sync, staleness = sync.staleness, depth = sync.depth, workers = sync.workers,
+          read_first = first, reads = reads, lagged = sync.lags and 1 or nil,
+          sets = self.found.sets,
+          images = sync.images and (sync.lags or on_workers() or replay.record()) and true or nil}
+end
+
+-- The job's grid, rows and waits.
+local function prepare(self, shares, round, first, count)
+  local run = self.run
+  run.grid = shares_of.rounds(run, shares, first, count)
+  run.rounds, run.versions = describe(self), self.versions
+  run.posts = {replicas = self.replicas, groups = self.told, round = round}
+  run.first, run.last = 0, run.grid.blocks
+  run.along, run.lags = nil, nil
+  local record = not nesting.in_body and replay.record()
+  local along = record and self.sync.images and replay.next(count, self.replicas)
+  if along then
+    run.along = along
+  elseif self.sync.lags then
+    run.lags = lags.table(self.sync.lags, run.draws, round + 1, round + count, self.replicas)
+    run.along = {reads = lags.reads(run.lags, self.found.sets, self.replicas)}
+  end
+  return along and true or false
+end
+
+-- All hear the last of all, and begin anew with it; the bytes that were sent.
+local function settle(self, g, round, count)
+  local state, exchange, bytes = self.states[g], self.exchanges[g], 0
+  local at, rows, made = exchange.at, rows_of(self, g), {}
+  local function of(j) return rows + (j - 1) * at.size end
+  for k = 1, self.replicas do
+    made[k] = vectors.new(at.size)
+    ffi.copy(made[k], of(k), 8 * at.size)
+    local value = exchange:merge(k, round + count, {own = of(k), of = of, last = count, oldest = 0,
+                                                    seen = function() return count end}, made[k])
+    vectors.store(state.copies(k), value)
+    vectors.load(state.copies(k), state.before[k])
+  end
+  for k = 1, self.replicas do
+    if at.bytes then
+      bytes, self.missed = bytes + of(k)[at.bytes], self.missed + of(k)[at.missed]
+    end
+    if at.total and state.exchange then state.exchange:take_total(of(k) + at.total) end
+    exchange:renew(state.before[k], made[k])
+    ffi.copy(of(k), made[k], 8 * at.size)
+    if at.sum and state.exchange then state.exchange:take_sum(k, of(k) + at.sum) end
+  end
+  return bytes
+end
+
+--- How many rounds a job may have.
+function Posted:most() return math.max(1, math.floor(MOST_BLOCKS / self.replicas)) end
+
+--- Runs `count` rounds of the shares from `first` on, the loop's rounds after `round`, in one
+-- job.
+-- @func step runs it: step(run, here), `here` if it must be in this process
+-- @return what step gives
+-- @return bytes that were sent, by group
+-- Errors: BDY WRK INT NET ARR.
+function Posted:run_rounds(shares, round, first, count, step)
+  local replayed = prepare(self, shares, round, first, count)
+  local result, bytes = step(self.run, replayed), {}
+  self.versions.memory:advance(count)
+  for g in ipairs(self.states) do bytes[g] = settle(self, g, round, count) end
+  return result, bytes
+end
+
+return M

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+--- Snapshots: what a loop of several jobs may change, as it was before the first of them.
+-- @module meissa.driver.snapshot
+
+local array = require "meissa.array"
+local failures = require "meissa.driver.failure"
+local ffi = require "ffi"
+local stages = require "meissa.plan.stage"
+
+local M = {}
+
+--- What a loop may change, as it is: a list of functions that put it back.
+-- @tab run the loop's run @tab groups of its replicas
+function M.take(run, groups)
+  local list = {}
+  for c, binding in ipairs(run.bindings) do
+    local value = binding.kind == "array" and run.values[c]
+    if value and binding.sparse and run.plan.array_of[c].written then
+      local memory, about = array.core(value), array.describe(value)
+      local size = about.count * ffi.sizeof(about.type == "float" and "float" or "double")
+      local kept = ffi.string(memory.data, size)
+      list[#list + 1] = function() ffi.copy(memory.data, kept, size) end
+    elseif value and not (binding.scratch or binding.buffers) and run.plan.array_of[c].written then
+      local kept = value:clone()
+      list[#list + 1] = function() value:copy(kept) end
+    end
+  end
+  for _, target in ipairs(stages.targets(run)) do
+    local kept = target:clone()
+    list[#list + 1] = function() target:copy(kept) end
+  end
+  for _, group in ipairs(groups) do
+    for _, member in ipairs(group.keeps and group.members or {}) do
+      local kept = member.rows:clone()
+      list[#list + 1] = function() member.rows:copy(kept) end
+    end
+  end
+  return list
+end
+
+--- Calls fn; if it raises, what the snapshot has is put back, or lost where there is none.
+-- Errors: what fn raises.
+function M.attempt(run, kept, fn)
+  local ok, err = pcall(fn)
+  if ok then return end
+  for _, put_back in ipairs(kept or {}) do put_back() end
+  if not kept then failures.invalidate(run, err) end
+  error(err, 0)
+end
+
+return M

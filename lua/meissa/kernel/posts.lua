@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: MIT
+--- Posts where blocks are run: before a block its replica merges what it hears, after it posts what
+-- it has come to (meissa.sync.post). The rows are versions of rounds (csrc/job/version.h).
+-- @module meissa.kernel.posts
+
+local ffi = require "ffi"
+local posts = require "meissa.sync.post"
+local settings_of = require "meissa.sync.settings"
+local vectors = require "meissa.sync.vector"
+
+local M = {}
+
+local Posted = {}
+Posted.__index = Posted
+
+-- A group of replicas of which this process runs blocks.
+local function open(told, arrays)
+  local group = {members = {}, number = told.number}
+  local settings = told.options and settings_of.read("meissa.replicate", told.options,
+                                                     told.replicas)
+  group.posts = posts.new(settings, told.count, told.lagged)
+  for m, member in ipairs(told.members) do
+    local memory = member.array and arrays[member.array].pointer or
+      ffi.new(member.type .. "[?]", member.count) -- the body has no use for it
+    group.members[m] = {pointer = ffi.cast(member.type .. " *", memory), keep = memory,
+                        type = member.type, count = member.count}
+  end
+  group.values = vectors.new(told.count)
+  return group
+end
+
+--- The posts of a job; nil if it has none.
+-- @tab where what collect of meissa.plan.operands tells @tab own the private memory of its blocks
+-- @tab versions of its rows @number round after which the job begins
+function M.of(where, own, versions, round)
+  local told = where.posts
+  if not told then return nil end
+  local self = setmetatable({groups = {}, replicas = told.replicas, versions = versions,
+                             round = round}, Posted)
+  for g, each in ipairs(told.groups) do self.groups[g] = open(each, own.arrays) end
+  return self
+end
+
+--- Sets up for another job.
+function Posted:renew(round) self.round = round end
+
+-- What replica k of a group hears in round `last` of the job.
+local function rows_of(self, group, k, last)
+  local array, core = self.versions.arrays[group.number - 1], self.versions.core
+  local heard, size = ffi.cast("double *", array.last), group.posts.at.size
+  local function row(j) return heard + (j - 1) * size end
+  local function seen(j)
+    if core.wanted == nil then return last end
+    return tonumber(core.wanted[j - 1])
+  end
+  return {own = row(k), of = row, seen = seen, last = last, oldest = 0}
+end
+
+-- The row that replica k of a group writes.
+local function next_row(self, group, k)
+  local array = self.versions.arrays[group.number - 1]
+  return ffi.cast("double *", array.next) + (k - 1) * group.posts.at.size
+end
+
+--- Before a block.
+function Posted:begin(block)
+  local k = block % self.replicas + 1
+  local last = (block - (k - 1)) / self.replicas
+  for _, group in ipairs(self.groups) do
+    local rows, row = rows_of(self, group, k, last), next_row(self, group, k)
+    local value = rows.own
+    if last > 0 then value = group.posts:merge(k, self.round + last, rows, row) end
+    vectors.store(group.members, value)
+    vectors.load(group.members, group.values)
+    group.posts:hold(group.values)
+  end
+end
+
+--- After a block that succeeded.
+function Posted:finish(block)
+  local k = block % self.replicas + 1
+  local t = (block - (k - 1)) / self.replicas + 1
+  for _, group in ipairs(self.groups) do
+    vectors.load(group.members, group.values)
+    group.posts:post(k, self.round + t, group.values, next_row(self, group, k))
+  end
+end
+
+return M

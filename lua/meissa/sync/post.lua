@@ -1,0 +1,376 @@
+-- SPDX-License-Identifier: MIT
+--- Posts: what replicas leave for each other at the end of a round, and what each makes of it
+-- before its next one, without anybody between them.
+--
+-- Each replica has a row of doubles, of which there is a version for each round: its values, and
+-- what has to be known of its messages. Who runs a replica's block of a round writes that row and
+-- reads those of the senders, of whichever rounds the gate lets it see. All that is known of an
+-- exchange is in rows, so a block that is run again, elsewhere or along a record, gives the same.
+--
+-- A row, where there is need of it:
+--   value   what the replica holds at the end of the round
+--   base    deltas: what it held when the rows began
+--   total   deltas: what its rounds have changed since then
+--   sum, share   push-sum: what it has of the sum of all, and of the weight
+--   taken   push-sum: of each sender, what was taken of all it has sent, and of its weight; deltas, with
+--           lags: the newest total that was seen
+--   edges   filters, push-sum: of each receiver, what it has been told, and the filter's state
+--   heard   of each sender, the round of the last message that was merged
+--   bytes, missed   what was sent; how many messages of the last round were not there
+-- Deltas and push-sum are told as sums since the rows began: so a message that comes late, or
+-- together with the next one, loses nothing.
+-- @module meissa.sync.post
+
+local c_api = require "meissa.array.c_api"
+local ffi = require "ffi"
+local merging = require "meissa.sync.merging"
+local topologies = require "meissa.sync.topology"
+
+local M = {}
+
+local lib = c_api.lib
+local doubles = ffi.typeof "double[?]"
+
+-- ------------------------------------------------------------------------------------- rows
+
+-- Whom replica k hears in round t, and with what weights: everybody, if all hear of all.
+local function senders_of(settings, k, t)
+  local topology = settings.topology
+  if not topologies.is_complete(topology) then return topologies.senders(topology, k, t) end
+  local list, weights = {}, {}
+  for j = 1, settings.replicas do
+    if j ~= k then list[#list + 1], weights[#weights + 1] = j, 1 / settings.replicas end
+  end
+  return list, weights
+end
+
+-- By phase of the topology's period and by replica, whom it tells.
+local function find_tells(settings)
+  local tells = {}
+  for phase = 0, settings.topology.period - 1 do
+    local of = {}
+    for k = 1, settings.replicas do of[k] = {} end
+    for to = 1, settings.replicas do
+      for _, from in ipairs((senders_of(settings, to, phase))) do table.insert(of[from], to) end
+    end
+    tells[phase] = of
+  end
+  return tells
+end
+
+-- The number of each neighbour in any round, from 0: number[k][other]; and how many there are most.
+local function number_all(settings, list_of)
+  local numbers, most = {}, 0
+  for k = 1, settings.replicas do
+    local seen, count = {}, 0
+    for phase = 0, settings.topology.period - 1 do
+      for _, other in ipairs(list_of(k, phase)) do
+        if not seen[other] then seen[other], count = count, count + 1 end
+      end
+    end
+    numbers[k], most = seen, math.max(most, count)
+  end
+  return numbers, most
+end
+
+-- Numbers of a filter's state.
+local function state_size(settings, count)
+  if settings.filter.kind == "sketch" then return count end
+  if not settings.rule then return 0 end
+  return count * (settings.merge.payload == "delta" and 3 or 2) + 2
+end
+
+-- Where things are in a row; `size` of it.
+local function lay_out(settings, count, receivers, senders, lagged)
+  local at = {value = 0, size = count}
+  local function take(name, size) at[name], at.size = at.size, at.size + size end
+  if not settings then return at end
+  at.edge = count + 1 + state_size(settings, count)
+  if settings.merge.payload == "delta" then
+    take("base", count)
+    take("total", count)
+  end
+  if settings.push_sum then take("sum", count + 1) end
+  if settings.push_sum or lagged and at.total then take("taken", senders * (count + 1)) end
+  if settings.filters or settings.push_sum then take("edges", receivers * at.edge) end
+  take("heard", settings.replicas)
+  take("bytes", 1)
+  take("missed", 1)
+  return at
+end
+
+local Posts = {}
+Posts.__index = Posts
+
+--- Posts of a group of replicas, in a process that runs some of their blocks, or all.
+-- @tab settings of meissa.sync.settings; nil: what is private, of which nobody hears
+-- @number count elements of a replica
+-- @param lagged whether what is seen of a sender may be older than what was seen before
+function M.new(settings, count, lagged)
+  local self = setmetatable({settings = settings, count = count, out = doubles(count),
+                             before = doubles(count), change = doubles(count)}, Posts)
+  local receivers, senders = 0, 0
+  if settings then
+    self.tells = find_tells(settings)
+    self.to, receivers = number_all(settings, function(k, t) return self.tells[t][k] end)
+    self.from, senders = number_all(settings, function(k, t)
+      return (senders_of(settings, k, t))
+    end)
+  end
+  self.at = lay_out(settings, count, receivers, senders, lagged)
+  return self
+end
+
+--- Whom each replica reads in any round, itself among them: sets, by number.
+function Posts:sets(replicas)
+  local sets = {}
+  for k = 1, replicas do
+    sets[k] = {[k] = true}
+    for j = 1, self.settings and replicas or 0 do
+      if self.from[k][j] then sets[k][j] = true end
+    end
+  end
+  return sets
+end
+
+-- ------------------------------------------------------------------------------------- messages
+
+local function copy(to, from, count) ffi.copy(to, from, 8 * count) end
+
+local function add(to, from, count)
+  for i = 0, count - 1 do to[i] = to[i] + from[i] end
+end
+
+-- Where replica k's row has what it tells another one.
+local function edge_of(self, row, k, to)
+  return row + (self.at.edges + self.to[k][to] * self.at.edge)
+end
+
+local function new_filter(self, value)
+  local made = c_api.call(lib.ms_filter_new, self.settings.rule, self.count, value, false)
+  self.filter = ffi.gc(made, lib.ms_filter_free)
+end
+
+-- The filter, with an edge's state; `keep` puts it back.
+local function filter_at(self, edge)
+  if not self.filter then new_filter(self, self.before) end
+  lib.ms_filter_restore(self.filter, edge + self.count + 1)
+  return self.filter
+end
+
+local function keep(self, edge)
+  lib.ms_filter_save(self.filter, edge + self.count + 1)
+end
+
+local function sketch_of(self)
+  if not self.sketch then
+    local filter = self.settings.filter
+    local made = c_api.call(lib.ms_sketch_new, filter.width, filter.depth, filter.seed)
+    self.sketch, self.estimate = ffi.gc(made, lib.ms_sketch_free), doubles(self.count)
+  end
+  return self.sketch
+end
+
+-- Tells an edge's receiver what a sketch brings; the bytes.
+local function tell_sketch(self, edge, value, change)
+  local count, pending, sketch = self.count, edge + self.count + 1, sketch_of(self)
+  for i = 0, count - 1 do
+    pending[i] = change and pending[i] + change[i] or value[i] - edge[i]
+  end
+  lib.ms_sketch_clear(sketch)
+  lib.ms_sketch_add(sketch, pending, count)
+  lib.ms_sketch_estimate(sketch, self.estimate, count)
+  for i = 0, count - 1 do pending[i] = pending[i] - self.estimate[i] end
+  add(edge, self.estimate, count)
+  return 16 + lib.ms_sketch_bytes(sketch)
+end
+
+local function tell_filtered(self, edge, value, change)
+  if self.settings.filter.kind == "sketch" then return tell_sketch(self, edge, value, change) end
+  local filter = filter_at(self, edge)
+  local sent = tonumber(lib.ms_filter_send(filter, value, change))
+  if change then
+    add(edge, lib.ms_filter_received(filter), self.count)
+  else
+    copy(edge, lib.ms_filter_received(filter), self.count)
+  end
+  keep(self, edge)
+  return lib.ms_filter_bytes(sent, self.count)
+end
+
+-- Gives equal parts of a replica's sum and weight away, and keeps one (Kempe, Dobra, Gehrke,
+-- "Gossip-based computation of aggregate information", 2003).
+local function give_away(self, row, k, receivers)
+  local sum, parts = row + self.at.sum, #receivers + 1
+  for i = 0, self.count do sum[i] = sum[i] / parts end
+  for _, to in ipairs(receivers) do add(edge_of(self, row, k, to), sum, self.count + 1) end
+  return #receivers * (lib.ms_filter_bytes(self.count, self.count) + 8)
+end
+
+--- Posts what replica k has come to at the end of round t (from 1).
+-- @param value what it holds @param row its row, which has what the last round's had
+function Posts:post(k, t, value, row)
+  local settings, count, at, bytes = self.settings, self.count, self.at, 0
+  copy(row, value, count)
+  if not settings then return end
+  local receivers, change = self.tells[t % settings.topology.period][k], nil
+  if settings.merge.payload == "delta" or settings.push_sum then
+    lib.ms_replica_change(self.change, value, self.before, count)
+  end
+  if settings.merge.payload == "delta" then
+    change = self.change
+    add(row + at.total, change, count)
+  end
+  if settings.push_sum then
+    add(row + at.sum, self.change, count)
+    bytes = give_away(self, row, k, receivers)
+  elseif settings.filters then
+    for _, to in ipairs(receivers) do
+      bytes = bytes + tell_filtered(self, edge_of(self, row, k, to), value, change)
+    end
+  else
+    bytes = #receivers * lib.ms_filter_bytes(count, count)
+  end
+  row[at.bytes] = row[at.bytes] + bytes
+end
+
+-- ------------------------------------------------------------------------------------- merging
+
+-- Where replica k's row has what was taken of a sender.
+local function taken_of(self, row, k, sender)
+  return row + (self.at.taken + self.from[k][sender] * (self.count + 1))
+end
+
+-- Takes what senders have sent since it was last looked at.
+local function merge_push_sum(self, k, rows, row)
+  local at, count = self.at, self.count
+  local sum = row + at.sum
+  for j = 1, self.settings.replicas do
+    local place = row + (at.heard + j - 1)
+    if self.from[k][j] and rows.seen(j) > place[0] then
+      local sent, taken = edge_of(self, rows.of(j), j, k), taken_of(self, row, k, j)
+      place[0] = rows.seen(j)
+      for i = 0, count do
+        sum[i] = sum[i] + (sent[i] - taken[i])
+        taken[i] = sent[i]
+      end
+    end
+  end
+  for i = 0, count - 1 do self.out[i] = sum[i] / sum[count] end
+end
+
+-- What replica k hears, as merges take it.
+local function hear(self, k, t, rows, row)
+  local settings, at, count = self.settings, self.at, self.count
+  local delta = settings.merge.payload == "delta"
+  local senders, given = senders_of(settings, k, t)
+  local heard = {to = k, list = {}, weights = {}, distance = {}, complete = true}
+  local list = heard.list
+  local function put_own()
+    heard.own = #list + 1
+    list[heard.own] = rows.own + (delta and at.total or 0)
+    heard.distance[heard.own] = 0
+  end
+  for s, sender in ipairs(senders) do
+    local version, place = rows.seen(sender), row + (at.heard + sender - 1)
+    if not heard.own and sender > k then put_own() end
+    local is_new = version > place[0] and version >= rows.oldest
+    if delta or is_new then
+      local from = rows.of(sender)
+      from = settings.filters and edge_of(self, from, sender, k) or from + (delta and at.total or 0)
+      if delta and at.taken then
+        local taken = taken_of(self, row, k, sender)
+        if is_new then copy(taken, from, count) end
+        from = taken
+      end
+      list[#list + 1] = from
+      heard.weights[#list], heard.distance[#list] = given[s], version - rows.last
+    else
+      heard.complete = false
+    end
+    if version < rows.last then row[at.missed] = row[at.missed] + 1 end
+    place[0] = math.max(place[0], version)
+  end
+  if not heard.own then put_own() end
+  return heard
+end
+
+-- What a merge does to the state of filters.
+local function settle_filters(self, k, rows, row)
+  if not self.settings.rule or self.settings.rule.residual ~= 2 then return end
+  for j = 1, self.settings.replicas do
+    if self.to[k][j] then
+      local edge = edge_of(self, row, k, j)
+      lib.ms_filter_invalidate(filter_at(self, edge), rows.own, self.out)
+      keep(self, edge)
+    end
+  end
+end
+
+--- What replica k goes on with after the exchange of round t (from 1).
+-- @tab rows {own = its row of that round, of = function(sender) its row as it is seen, seen =
+-- function(sender) of which round that is, oldest = the oldest that is heard at all, last = the
+-- round's number}; all as the rows number rounds, from 1
+-- @param row its row of the next round, which begins as that of the last one
+-- @return a vector, good until the next call
+function Posts:merge(k, t, rows, row)
+  if not self.settings then
+    copy(self.out, rows.own, self.count)
+  elseif self.settings.push_sum then
+    merge_push_sum(self, k, rows, row)
+  else
+    local heard = hear(self, k, t, rows, row)
+    merging.merge(self.settings, heard, row + (self.at.base or 0), self.count, self.out)
+    settle_filters(self, k, rows, row)
+  end
+  return self.out
+end
+
+--- Says what a replica begins its round with, as it holds it: what it posts are changes of that.
+function Posts:hold(value)
+  copy(self.before, value, self.count)
+end
+
+-- ------------------------------------------------------------------------------------- begin, end
+
+--- Fills a row with what replica k begins with.
+function Posts:begin(k, value, row)
+  local settings, count, at = self.settings, self.count, self.at
+  ffi.fill(row, 8 * at.size)
+  copy(row, value, count)
+  if not settings then return end
+  if settings.push_sum then
+    copy(row + at.sum, value, count)
+    row[at.sum + count] = 1
+  end
+  for j = 1, settings.filters and settings.replicas or 0 do
+    if self.to[k][j] then
+      local edge, delta = edge_of(self, row, k, j), settings.merge.payload == "delta"
+      if not delta then copy(edge, value, count) end
+      if settings.rule then
+        new_filter(self, value)
+        keep(self, edge)
+      end
+    end
+  end
+  self:renew(value, row)
+end
+
+--- Has a row begin anew with `value`: from here on rounds and sums are counted; what filters hold
+-- back stays.
+function Posts:renew(value, row)
+  local settings, count, at = self.settings, self.count, self.at
+  copy(row, value, count)
+  if not settings then return end
+  if at.base then
+    copy(row + at.base, value, count)
+    ffi.fill(row + at.total, 8 * count)
+  end
+  if at.taken then ffi.fill(row + at.taken, 8 * ((at.edges or at.heard) - at.taken)) end
+  local told_sums = settings.push_sum or settings.filters and settings.merge.payload == "delta"
+  local edges = told_sums and math.floor((at.heard - at.edges) / at.edge) or 0
+  for e = 0, edges - 1 do ffi.fill(row + (at.edges + e * at.edge), 8 * (count + 1)) end
+  ffi.fill(row + at.heard, 8 * (at.size - at.heard))
+end
+
+return M

@@ -1,0 +1,129 @@
+-- SPDX-License-Identifier: MIT
+--- How rounds wait for each other, as options say it: `sync`, `staleness`, `depth`, `lags`
+-- (csrc/sync/gate_setting.h has what the names stand for).
+-- @module meissa.sync.waits
+
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+
+local M = {}
+
+local MOST_LAG, LARGEST = 2 ^ 16 - 1, 2 ^ 53
+
+-- A whole number from `least` on, or infinity where that is allowed.
+local function whole(value, where, name, least, unbounded)
+  local good = type(value) == "number" and value >= least and
+    (value == math.floor(value) and value <= LARGEST or unbounded and value == math.huge)
+  if good and (unbounded or value < math.huge) then return value end
+  errors.raise("OPT", "%s: option '%s' is a whole number from %d%s, not %s", where, name, least,
+               unbounded and ", or math.huge" or "", tostring(value))
+end
+
+-- ---- lags
+
+--- Whether a value is a number of rounds by which what is read may be older.
+function M.is_lag(value)
+  return type(value) == "number" and value >= 0 and value <= MOST_LAG and value == math.floor(value)
+end
+
+local is_lag = M.is_lag
+
+-- The sum of the weights of a list of {lag, weight}, and the greatest lag.
+local function sum_up(where, list)
+  local total, most = 0, 0
+  for _, each in ipairs(list) do
+    local good = type(each) == "table" and is_lag(each[1]) and type(each[2]) == "number" and
+      each[2] > 0 and each[2] < math.huge
+    if not good then
+      errors.raise("OPT", "%s: option 'lags' is a list of {lag, weight}, whole rounds from 0 " ..
+                   "and positive numbers, or a function(t, range) that returns a lag", where)
+    end
+    total, most = total + each[2], math.max(most, each[1])
+  end
+  if #list == 0 then errors.raise("OPT", "%s: option 'lags' has no {lag, weight}", where) end
+  return total, most
+end
+
+-- The lags that are asked for: nil without any, else with `most`, the greatest that there may be.
+local function lags_of(where, options)
+  local lags = options.lags
+  if lags == nil then return nil end
+  if options.sync ~= nil and options.sync ~= "data-centric" then
+    errors.raise("OPT", "%s: 'lags' are for sync = \"data-centric\", not \"%s\": leave out one",
+                 where, tostring(options.sync))
+  end
+  if type(lags) == "function" then
+    local most = options.staleness
+    if not is_lag(most) then
+      errors.raise("OPT", "%s: with a function as 'lags' option 'staleness' says what it " ..
+                   "returns at most", where)
+    end
+    return {call = lags, most = most, where = where}
+  end
+  if type(lags) ~= "table" then sum_up(where, {0}) end
+  local total, most = sum_up(where, lags)
+  if options.staleness ~= nil and options.staleness < most then
+    errors.raise("OPT", "%s: 'lags' has a lag of %d, more than staleness = %s", where, most,
+                 tostring(options.staleness))
+  end
+  return {list = lags, total = total, most = options.staleness or most, where = where}
+end
+
+-- ---- settings
+
+local setting = ffi.new "ms_gate_setting"
+local UNBOUNDED = 0x7fffffffffffffffLL
+
+local function lag_of(value)
+  return value == ffi.cast("int64_t", UNBOUNDED) and math.huge or tonumber(value)
+end
+
+-- Finds a setting; Errors: OPT.
+local function find(asked, workers)
+  local staleness = asked.staleness == math.huge and UNBOUNDED or asked.staleness or -1
+  c_api.call(c_api.lib.ms_gate_setting_find, asked.sync, staleness, asked.depth or -1, setting)
+  c_api.lib.ms_gate_setting_rename(setting, math.max(1, workers))
+end
+
+local function quoted(names)
+  return string.format("\"%s\" or \"%s\"", table.concat(names, "\", \"", 1, #names - 1),
+                       names[#names])
+end
+
+--- What the options ask for.
+-- @string where the function's name @tab options @tab names of settings that it has
+-- @treturn table {where =, sync =, staleness =, depth =, lags =}, as far as they were given
+-- Errors: OPT.
+function M.parse(where, options, names)
+  local known = options.sync == nil
+  for _, name in ipairs(names) do known = known or options.sync == name end
+  if not known then
+    local near = type(options.sync) == "string" and errors.nearest(options.sync, names)
+    errors.raise("OPT", "%s: option 'sync' is %s, not %s%s", where, quoted(names),
+                 tostring(options.sync),
+                 near and string.format(" (did you mean \"%s\"?)", near) or "")
+  end
+  if options.staleness ~= nil then whole(options.staleness, where, "staleness", 0, true) end
+  local lags = lags_of(where, options)
+  local asked = {where = where, sync = options.sync, lags = lags, depth = options.depth,
+                 staleness = lags and lags.most or options.staleness}
+  if asked.depth ~= nil then whole(asked.depth, where, "depth", 1) end
+  find(asked, 1)
+  return asked
+end
+
+--- The same for so many workers: `sync`, `staleness`, `depth`, `workers` as a job takes them;
+-- `versions`, how many are kept; `lag` and `ahead`, how much older or newer than the round before
+-- what is read may be; `images`: whether it may; `global`: whether everybody waits for everybody.
+function M.open(asked, workers)
+  find(asked, workers)
+  local lag = lag_of(setting.read_lag)
+  return {where = asked.where, sync = asked.sync, staleness = asked.staleness, depth = asked.depth,
+          workers = math.max(1, workers), versions = tonumber(setting.depth), lag = lag,
+          ahead = lag_of(setting.read_ahead), global = setting.scope == 3,
+          images = (lag > 0 or setting.read_ahead > 0) or nil,
+          lags = lag > 0 and asked.lags or nil}
+end
+
+return M

@@ -1,0 +1,276 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 120 s
+-- Loops over replicas whose rounds have no barrier: exact settings and chosen lags against a serial
+-- model, bit for bit on all roads; stale ones against their bounds, recorded, replayed, killed.
+local child = require "spec.support.child"
+local deaths = require "spec.driver.deaths"
+local expect = require "spec.support.expect"
+local meissa = require "meissa"
+local model = require "spec.driver.replicate_model"
+local seed = require "spec.support.seed"
+local parallel = meissa.parallel
+
+local ROADS = {
+  {workers = 0}, {workers = 1}, {workers = 2}, {workers = 6}, {workers = 2, shm = false},
+  {workers = 0, engine = "lua"}, {workers = 2, engine = "lua"}, {workers = 3, engine = "native"},
+}
+
+local function on(road, fn)
+  meissa.init {workers = road.workers, shm = road.shm, quiet = true}
+  return fn(road.engine or "auto")
+end
+
+local n, m = 41, 4
+local X, y = meissa.randn({n, m}, {seed = seed}), meissa.randn({n}, {seed = seed + 1})
+
+-- Least squares by SGD; what it leaves.
+local function train(options, engine, passes)
+  local w, hits = meissa.full({m}, 0.5), meissa.zeros(n)
+  local r, loss, lr = meissa.replicate(w, options), 0, 0.05
+  local own = meissa.replicate(meissa.zeros(1), {replicas = options.replicas, exchange = false})
+  for pass, e in parallel(passes, n, {engine = engine}) do
+    local p = 0
+    for f = 1, m do p = p + r[f] * X[e][f] end
+    local g = p - y[e]
+    loss = loss + g * g
+    hits[e] = hits[e] + pass
+    own[1] = own[1] + 1
+    for f = 1, m do r[f] = r[f] - lr * g * X[e][f] end
+  end
+  local counts = 0
+  for k = 1, options.replicas do counts = counts + own:replica(k)[1] end
+  return {w = w:totable(), hits = hits:totable(), loss = loss, r = r, counts = counts,
+          plan = meissa.last()}
+end
+
+local function body(row, e)
+  local p = 0
+  for f = 1, m do p = p + row[f] * X[e][f] end
+  local g = p - y[e]
+  for f = 1, m do row[f] = row[f] - 0.05 * g * X[e][f] end
+end
+
+local function near(expected, got, what)
+  for f = 1, #expected do
+    local off = math.abs(expected[f] - got[f])
+    assert(off <= 1e-13 * (1 + math.abs(expected[f])), ("%s: %.17g is not %.17g"):format(
+      what or "", got[f], expected[f]))
+  end
+end
+
+describe("replicas without a barrier", function()
+  after_each(function() meissa.init {workers = 2, quiet = true} end)
+
+  it("have the bits of exchanges with one, where nothing may be stale", function()
+    for number, options in ipairs {
+      {topology = "root-expander"}, {topology = "chain"}, {topology = "one-peer-exponential"},
+      {topology = "ring", push_sum = true}, {filter = {relative = 0.01}, topology = "ring-both"},
+      {merge = {weighted = 0.5}}, {topology = "ring-both", filter = {magnitude = 0.01},
+       residual = "invalidate"}, {topology = "ring", quota = 28},
+    } do
+      options.replicas, options.every, options.final = 4, 3, "none"
+      local expected = on(ROADS[1], function(engine) return train(options, engine, 3) end)
+      for r = 1, #ROADS do
+        options.sync = r % 2 == 0 and "bsp" or "notify-ack"
+        local got = on(ROADS[r], function(engine) return train(options, engine, 3) end)
+        local what = ("settings %d, road %d"):format(number, r)
+        for k = 1, 4 do
+          if options.push_sum then
+            near(expected.r:replica(k):totable(), got.r:replica(k):totable(), what)
+          else
+            assert.same(expected.r:replica(k):totable(), got.r:replica(k):totable(), what)
+          end
+        end
+        assert.same(expected.hits, got.hits, what)
+        assert.equal(3 * n, got.counts, what)
+        if not options.push_sum then assert.equal(expected.loss, got.loss, what) end
+        assert.equal(expected.plan.exchanged, got.plan.exchanged, what)
+      end
+      options.sync = nil
+    end
+  end)
+
+  it("add changes up whatever the order in which they come", function()
+    for _, options in ipairs {
+      {merge = {add = 0.25}}, {merge = {add = 0.25}, filter = {magnitude = 0.02}},
+      {merge = {add = 0.25}, filter = {sketch = "count", width = 8, depth = 3}},
+    } do
+      options.replicas, options.every = 4, 3
+      local expected = on(ROADS[1], function(engine) return train(options, engine, 2) end)
+      options.sync = "bsp"
+      for r = 1, #ROADS, 2 do
+        local got = on(ROADS[r], function(engine) return train(options, engine, 2) end)
+        near(expected.w, got.w)
+      end
+      -- What is produced arrives, however late: the sum of all steps does not depend on it.
+      local w = meissa.zeros(2)
+      options.sync, options.lags, options.filter = nil, {{0, 1}, {1, 1}, {3, 2}}, nil
+      options.merge = {add = 1}
+      local r = meissa.replicate(w, options)
+      for _, i in parallel(5, 17) do
+        r[1] = r[1] + 1
+        r[2] = r[2] + i
+      end
+      assert.equal(5 * 17, w[1])
+      assert.equal(5 * 17 * 18 / 2, w[2])
+    end
+  end)
+
+  it("with lags are the serial model, bit for bit on all roads", function()
+    math.randomseed(seed)
+    for trial = 1, 6 do
+      local topology = ({"all", "ring", "ring-both", "root-expander", "one-peer-exponential",
+                         "all"})[trial]
+      local a, b, most = math.random(0, 5), math.random(0, 5), math.random(1, 3)
+      local function lag(t, j) return (a * t + b * j + 1) % (most + 1) end
+      local options = {replicas = 4, every = math.random(2, 4), topology = topology, lags = lag,
+                       staleness = most, biased = true, final = "none",
+                       merge = trial == 6 and {weighted = 0.3} or nil}
+      local _, rows, rounds = model.run_stale({
+        passes = 3, n = n, replicas = 4, every = options.every, lag = lag,
+        topology = meissa.topology(topology, 4), lambda = trial == 6 and 0.3 or nil,
+        w = {0.5, 0.5, 0.5, 0.5}}, body)
+      for number, road in ipairs(ROADS) do
+        local got = on(road, function(engine) return train(options, engine, 3) end)
+        assert.equal(rounds, got.plan.rounds)
+        for k = 1, 4 do
+          near(rows[k], got.r:replica(k):totable(), ("%s, road %d"):format(topology, number))
+        end
+      end
+    end
+  end)
+
+  it("keep push-sum's mean, however old what they hear is", function()
+    for _, options in ipairs {{lags = {{0, 1}, {2, 1}}}, {staleness = 2}, {sync = "async"}} do
+      local w = meissa.zeros(1)
+      options.replicas, options.every, options.topology, options.push_sum = 6, 1, "ring", true
+      local r = meissa.replicate(w, options)
+      for _, i in parallel(30, 6) do r[1] = r[1] + i end
+      assert.near(30 * 21 / 6, w[1], 1e-10)
+    end
+  end)
+
+  it("hold answers of on_round back by their staleness", function()
+    local rounds, w = {}, meissa.zeros(1)
+    local step = 1
+    local r = meissa.replicate(w, {replicas = 2, every = 1, lags = {{0, 1}}, staleness = 2, cut = 3,
+      on_round = function(s)
+        rounds[#rounds + 1] = s.round
+        if s.round == 3 then return {set = {step = 100}} end
+        if s.round == 9 then return {stop = true, staleness = 0} end
+      end})
+    for _ in parallel(40) do r[1] = r[1] + step end
+    assert.same({3, 6, 9}, {rounds[1], rounds[2], rounds[3]})
+    assert.equal(11, meissa.last().rounds) -- 9 and the two that may have begun
+    assert.equal(5 + 600, w[1])            -- governs from round 3 + 1 + 2 on
+  end)
+
+  it("are refused where nothing sensible could come of it", function()
+    local w = meissa.zeros(3)
+    local function refused(options, what)
+      options.replicas, options.every = 3, 1
+      local ok, err = pcall(meissa.replicate, w, options)
+      assert.is_false(ok)
+      assert.equal("OPT", err.code)
+      assert.truthy(err.message:find(what, 1, true), err.message)
+    end
+    refused({sync = "bps"}, 'did you mean "bsp"?')
+    refused({sync = "bsp", staleness = 1}, "never stale")
+    refused({sync = "async", staleness = 1}, "has no bound")
+    refused({lags = {{2, 1}}, staleness = 1}, "more than staleness")
+    refused({lags = {}}, "has no {lag, weight}")
+    refused({lags = function() return 0 end}, "returns at most")
+    refused({staleness = 1, merge = function(a) return a end}, "a function as merge")
+    local a = meissa.replicate(w, {replicas = 3, every = 1, staleness = 1})
+    local b = meissa.replicate(meissa.zeros(3), {replicas = 3, every = 1})
+    local ok, err = pcall(function()
+      for i in parallel(9) do a[1], b[1] = a[1] + i, b[1] + i end
+    end)
+    assert.is_false(ok)
+    assert.truthy(err.message:find("wait for each other in one way", 1, true), err.message)
+  end)
+end)
+
+local LOOP = deaths.HEAD .. [[
+  local n, m = 60, 40
+  local X, y = meissa.randn({n, m}, {seed = 1}), meissa.randn({n}, {seed = 2})
+  local function train(options, fatal)
+    local w, hits = meissa.zeros(m), meissa.zeros(n)
+    options.replicas, options.every, options.topology = 5, 3, "root-expander"
+    local r = meissa.replicate(w, options)
+    for pass, e in parallel(4, n, {impure = true}) do
+      if fatal then fatal(e, pass) end
+      local p = 0
+      for f = 1, m do p = p + r[f] * X[e][f] end
+      hits[e] = hits[e] + pass
+      for f = 1, m do r[f] = r[f] - 0.01 * (p - y[e]) * X[e][f] end
+    end
+    return {w = w, hits = hits, plan = meissa.last()}
+  end
+  local function same(a, b)
+    for f = 1, m do assert(a.w[f] == b.w[f]) end
+    for e = 1, n do assert(a.hits[e] == b.hits[e]) end
+  end
+]]
+
+describe("a recorded run of stale replicas", function()
+  it("is read by the checker, and is had again on other roads", function()
+    local file = os.tmpname()
+    local script = LOOP .. [[
+      for _, options in ipairs {{staleness = 2}, {sync = "ssp", staleness = 1}, {sync = "async"}} do
+        local got = train(options, function(e) if e % 13 == 0 then sleep(0.001) end end)
+        local words = {}
+        for f = 1, m do words[f] = ("%a"):format(got.w[f]) end
+        print(table.concat(words, " "))
+      end]]
+    for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0"} do
+      local output, status = child.script(script, {
+        env = ("MEISSA_WORKERS=3 %s MEISSA_HISTORY=%s"):format(road, file), seconds = 40})
+      assert.equal(0, status, output)
+      for _, replay in ipairs {"MEISSA_WORKERS=0", "MEISSA_WORKERS=2"} do
+        local again, ended = child.script(script, {
+          env = ("%s MEISSA_REPLAY=%s"):format(replay, file), seconds = 40})
+        assert.equal(0, ended, again)
+        assert.equal(output, again)
+      end
+      local verdict, right = child.shell("luajit bin/meissa check-history " .. file .. " 2>&1")
+      assert.equal(0, right, verdict)
+    end
+    os.remove(file)
+  end)
+end)
+
+for _, shm in ipairs {1, 0} do
+  describe(("stale replicas whose workers die (MEISSA_SHM=%d)"):format(shm), function()
+    local env = "MEISSA_WORKERS=3 MEISSA_SHM=" .. shm
+
+    it("have the same bits where nothing depends on speed", function()
+      local output, status = child.script(LOOP .. [[
+        for number, options in ipairs {{sync = "notify-ack"}, {lags = {{0, 1}, {1, 2}}}} do
+          meissa.seed(3)
+          local right = train(options)
+          meissa.seed(3)
+          same(right, train(options, function(e, pass)
+            if pass == 3 and e % 17 == 0 then die_once("died" .. e .. "_" .. number) end
+          end))
+          print("deaths", meissa.last().deaths > 0)
+        end]], {env = env, seconds = 40})
+      assert.equal(0, status, output)
+      expect.has(output, "deaths\ttrue\ndeaths\ttrue")
+    end)
+
+    it("lose nothing where it does", function()
+      local output, status = child.script(LOOP .. [[
+        local w, z = meissa.zeros(1), meissa.zeros(30)
+        local r = meissa.replicate(w, {replicas = 5, every = 1, staleness = 2, merge = {add = 1}})
+        for pass, i in parallel(4, 30, {impure = true}) do
+          z[i] = z[i] + 1
+          r[1] = r[1] + 1
+          if pass == 3 and i == 7 then die_once("stale") end
+        end
+        print(w[1], z:sum(), z:min(), meissa.last().deaths > 0)]], {env = env, seconds = 40})
+      assert.equal(0, status, output)
+      expect.has(output, "120\t120\t4\ttrue")
+    end)
+  end)
+end
