@@ -147,8 +147,8 @@ static void read_travel(lua_State *L, int table, ms_operand *operand) {
 }
 
 /* {id, version, pointer, segment, element, dims, strides, array or movement, written, along, cut,
- * scale, offset, offsets, needs, low, high, follow, blind, parts, slot, depth, by_number}; along and cut count
- * from 1. */
+ * scale, offset, offsets, needs, low, high, follow, blind, parts, slot, depth, by_number}; along
+ * and cut count from 1. */
 static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   ms_operand *shape = &operand->operand;
   operand->data = ms_field_pointer(L, table, "pointer");
@@ -250,8 +250,8 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
 }
 
 /* rounds = {sync = name or nil, staleness =, depth = rounds and versions or nil, workers = how many
- * may run, lagged = whether reads wait as exact ones, to see older versions, read_first = uint64
- * and reads = uint32 as bytes, see ms_task_rounds} */
+ * may run, backup =, timeout = in hundredths, lagged = whether reads wait as exact ones, to see
+ * older versions, read_first = uint64 and reads = uint32 as bytes, see ms_task_rounds} */
 static void read_rounds(lua_State *L, int table, ms_task_rounds *rounds) {
   ms_error err = {0};
   size_t size;
@@ -265,7 +265,10 @@ static void read_rounds(lua_State *L, int table, ms_task_rounds *rounds) {
                              (int64_t)depth, &rounds->setting, &err) != 0) {
       luaL_error(L, "%s", err.message);
     }
-    ms_gate_setting_rename(&rounds->setting, (uint32_t)ms_field_count(L, from, "workers", 1));
+    uint32_t workers = (uint32_t)ms_field_count(L, from, "workers", 1);
+    ms_gate_setting_rename(&rounds->setting, workers);
+    ms_gate_setting_excuse(&rounds->setting, (uint32_t)ms_field_count(L, from, "backup", 0),
+                           (uint32_t)ms_field_count(L, from, "timeout", 0), workers);
     if (ms_field_count(L, from, "lagged", 0) > 0) rounds->setting.read_lag = 0; /* versions stay */
     rounds->read_first =
         (const uint64_t *)(const void *)ms_field_string(L, from, "read_first", &size);

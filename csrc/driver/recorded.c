@@ -30,7 +30,8 @@ static void tell_rounds(const ms_session *session, const ms_gate_setting *settin
   bool injected = bounded && setting->read_lag == 0 && kept > 0; /* lags that the user chooses */
   ms_text_format(&line, "rounds job=%llu sync=%s", (unsigned long long)session->jobs,
                  setting->name);
-  add_number(&line, "read_lag", injected ? kept : setting->read_lag);
+  bool excuses = setting->backup > 0 || setting->timeout > 0; /* then anything may be seen */
+  add_number(&line, "read_lag", excuses ? MS_GATE_UNBOUNDED : injected ? kept : setting->read_lag);
   add_number(&line, "write_lag", setting->write_lag);
   add_number(&line, "read_ahead", setting->read_ahead);
   add_number(&line, "depth", bounded ? setting->depth : 0);

@@ -33,7 +33,7 @@ typedef struct ms_operand {
   int64_t scale, offset; /* at the 1-based row scale * index + offset */
   uint32_t slot, depth;  /* versioned: which memory it is, 0: of the start, 1 .. depth: of the ring,
                             round k of the job (from 0) writes number k % depth + 1 */
-  uint64_t by_number;    /* versioned, 1: range r, from 0, has row r + 1, whatever its indices are */
+  uint64_t by_number; /* versioned, 1: range r, from 0, has row r + 1, whatever its indices are */
   int64_t dims[MS_ARRAY_DIMS];
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
   ms_writes writes;               /* of a written operand */

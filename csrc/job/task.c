@@ -48,6 +48,8 @@ static void put_rounds(const ms_task *task, ms_text *text) {
   put(text, (uint64_t)setting->depth);
   put(text, (uint64_t)setting->scope);
   put(text, setting->clocks);
+  put(text, setting->backup);
+  put(text, setting->timeout);
   size_t firsts = rounds->reads == NULL ? 0 : space_ranges(task) + (size_t)1;
   put_bytes(text, rounds->read_first, firsts * sizeof *rounds->read_first);
   put_bytes(text, rounds->reads, rounds->read_count * sizeof *rounds->reads);
@@ -202,6 +204,9 @@ static void take_rounds(cursor *c, ms_task *task) {
   setting->read_ahead = take_lag(c);
   setting->depth = take_lag(c);
   uint64_t scope = take_number(c), clocks = take_number(c);
+  setting->backup = take_small(c);
+  setting->timeout = take_small(c);
+  if (setting->timeout > MS_GATE_TIMEOUT) c->failed = true;
   if (scope > MS_GATE_GLOBAL || clocks > 1 || setting->depth < 1 || any != 1) c->failed = true;
   setting->scope = (ms_gate_scope)scope;
   setting->clocks = clocks == 1;

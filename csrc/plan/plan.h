@@ -31,7 +31,7 @@ typedef struct MS_API_TYPE ms_plan_terms {
   uint32_t ordered;    /* 1: as written, 0: in any order */
   uint32_t sparse;     /* entries of a sparse array: its dimensions, which alone can be cut; or 0 */
   uint32_t asked;      /* axes whose ranges were asked for: how many, 0: none; */
-  uint32_t ask[MS_CUTS];         /* and their ranges, those of swept axes left out */
+  uint32_t ask[MS_CUTS]; /* and their ranges, those of swept axes left out */
   uint32_t rounds; /* of a loop over replicas, which the partition has: they are swept, and blocks
                       wait as rounds do; 0: one by itself */
   const ms_partition *partition; /* of the entries of a sparse array, or NULL */

@@ -57,8 +57,8 @@ MS_API void ms_shares_free(ms_shares *shares);
 /* Round number `round`, from 0, as a partition with one reference, the caller's. NULL: MS_ARR. */
 MS_API ms_partition *ms_shares_round(const ms_shares *shares, uint32_t round, ms_error *err);
 
-/* The same of `count` rounds from that one on: cut by round, then by replica, block t * replicas + k
- * being what replica k does in the t-th of them. */
+/* The same of `count` rounds from that one on: cut by round, then by replica, block t * replicas +
+ * k being what replica k does in the t-th of them. */
 MS_API ms_partition *ms_shares_rounds(const ms_shares *shares, uint32_t round, uint32_t count,
                                       ms_error *err);
 

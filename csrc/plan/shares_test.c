@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/test.h"
+#include "plan/plan.h"
 
 #define MOST 4096
 
@@ -157,6 +158,49 @@ static void test_entries(void) {
   ms_array_release(array);
 }
 
+/* Several rounds at once are those one by one, cut by round and by replica; a plan of them sweeps
+ * the rounds. */
+static void test_rounds(void) {
+  ms_shares_terms terms = ranges(3, 20, 3, 4);
+  ms_verdict verdict = {.id = 1,
+                        .strategy = MS_PARTITION,
+                        .strategy_dims = 1,
+                        .strategy_dim = {1},
+                        .dim_count = 2,
+                        .extent = {{.range = {1, 3, 1}}, {.range = {3, 41, 2}}}};
+  ms_error err = {0};
+  terms.verdict = &verdict;
+  ms_shares *shares = ms_shares_new(&terms, &err);
+  CHECK(shares != NULL && shares->rounds == 6);
+  ms_partition *all = shares != NULL ? ms_shares_rounds(shares, 1, 4, &err) : NULL;
+  CHECK(all != NULL && all->blocks == 12 && all->cut.count == 2);
+  if (all == NULL) return;
+  for (uint32_t t = 0; t < 4; t++) {
+    ms_partition *one = ms_shares_round(shares, 1 + t, &err);
+    CHECK(one != NULL);
+    for (uint32_t k = 0; one != NULL && k < 3; k++) {
+      int64_t from = one->start[k], to = all->start[3 * t + k], count = one->start[k + 1] - from;
+      CHECK(all->start[3 * t + k + 1] - to == count);
+      for (int64_t e = 0; e < count; e++) {
+        for (int d = 0; d < 2; d++) {
+          CHECK(ms_partition_coords(one, d)[from + e] == ms_partition_coords(all, d)[to + e]);
+        }
+      }
+    }
+    ms_partition_release(&one);
+  }
+  ms_plan_terms plan_terms = {
+      .verdict = &verdict, .entries = (double)all->count, .partition = all, .rounds = 4};
+  ms_plan *plan = ms_plan_new(&plan_terms, &err);
+  CHECK(plan != NULL && plan->grid.strategy == MS_ROUNDS && plan->grid.sequential == 1);
+  CHECK(plan != NULL && plan->grid.ranges[0] == 4 && plan->grid.ranges[1] == 3);
+  CHECK(plan != NULL && plan->bounds.start[1] != NULL &&
+        plan->bounds.start[1][1] == shares->bounds[1]);
+  if (plan != NULL) ms_plan_release(plan);
+  ms_partition_release(&all);
+  ms_shares_free(shares);
+}
+
 static void test_refusals(void) {
   ms_verdict verdict = {.strategy = MS_PARTITION, .strategy_dims = 1, .strategy_dim = {1}};
   ms_error err = {0};
@@ -182,6 +226,7 @@ int main(void) {
   }
   test_shuffle();
   test_rest();
+  test_rounds();
   test_entries();
   test_refusals();
   return ms_test_end();

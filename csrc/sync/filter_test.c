@@ -224,6 +224,32 @@ static void test_merges(void) {
   CHECK(s[0] == 6 && s[1] == 3.5);
 }
 
+/* A filter that is saved and restored elsewhere after each message says what one that stays says.
+ */
+static void test_state(void) {
+  for (uint32_t delta = 0; delta < 2; delta++) {
+    double value[COUNT] = {0}, change[COUNT], saved[3 * COUNT + 2];
+    ms_filter_rule rule = plain();
+    rule.priority = MS_PRIORITY_ROUND_ROBIN;
+    rule.delta = delta;
+    rule.quota = 100;
+    ms_filter *stays = make(&rule, value, false);
+    ms_filter_save(stays, saved);
+    CHECK(ms_filter_state_size(stays) == (delta ? 3 : 2) * COUNT + 2);
+    for (int round = 0; round < 20; round++) {
+      for (int i = 0; i < COUNT; i++) value[i] += change[i] = draw();
+      ms_filter *moves = make(&rule, value, false);
+      ms_filter_restore(moves, saved);
+      int64_t sent = ms_filter_send(stays, value, delta ? change : NULL);
+      CHECK(ms_filter_send(moves, value, delta ? change : NULL) == sent && sent == 7);
+      CHECK(memcmp(ms_filter_received(moves), ms_filter_received(stays), sizeof value) == 0);
+      ms_filter_save(moves, saved);
+      ms_filter_free(moves);
+    }
+    ms_filter_free(stays);
+  }
+}
+
 int main(void) {
   ms_test_limit(60);
   test_plain();
@@ -233,6 +259,7 @@ int main(void) {
   test_quota();
   test_bound();
   test_drop_state();
+  test_state();
   test_refusals();
   test_sketch();
   test_merges();

@@ -153,6 +153,16 @@ void ms_gate_setting_rename(ms_gate_setting *setting, uint32_t workers) {
   }
 }
 
+void ms_gate_setting_excuse(ms_gate_setting *setting, uint32_t backup, uint32_t timeout,
+                            uint32_t workers) {
+  setting->backup = backup;
+  setting->timeout = timeout;
+  if (backup == 0 && timeout == 0) return;
+  setting->write_lag = setting->read_ahead = MS_GATE_UNBOUNDED;
+  if (setting->depth < 2 + (int64_t)workers) setting->depth = 2 + (int64_t)workers;
+  if (setting->depth < setting->read_lag + 2) setting->depth = setting->read_lag + 2;
+}
+
 static int refuse_name(const char *name, ms_error *err) {
   return ms_error_set(err, MS_OPT,
                       "sync = \"%s\" is not known: there are \"data-centric\", \"pd-delay\", "

@@ -33,12 +33,17 @@ typedef struct MS_API_TYPE ms_gate_setting {
   int64_t read_ahead; /* rounds by which what is read may be newer than the round before */
   int64_t depth;      /* versions kept of a range; 0: two, and one for each worker that pins one */
   ms_gate_scope scope;
-  bool two_phase;  /* a worker reads for all of its blocks before it writes for any */
-  bool clocks;     /* everyone counts, whether writing or not */
-  bool arrival;    /* a block has read its round when it has computed, not when it has read */
-  bool delivered;  /* a count says that the data is there; else that it was sent */
-  uint32_t backup; /* so many of those that a read waits for need not be waited for */
+  bool two_phase;   /* a worker reads for all of its blocks before it writes for any */
+  bool clocks;      /* everyone counts, whether writing or not */
+  bool arrival;     /* a block has read its round when it has computed, not when it has read */
+  bool delivered;   /* a count says that the data is there; else that it was sent */
+  uint32_t backup;  /* so many of those that a read waits for need not be waited for */
+  uint32_t timeout; /* nor any when that has taken so many hundredths of what it usually takes; 0:
+                       as long as it takes */
 } ms_gate_setting;
+
+/* Most hundredths of a time-out. */
+#define MS_GATE_TIMEOUT 10000000u
 
 /* The setting of a name: "data-centric", "pd-delay", "bsp", "bsp-2barrier", "ssp", "async",
  * "notify-ack", "barrier"; NULL stands for "data-centric", or for "async" where the staleness has
@@ -52,5 +57,12 @@ MS_API int ms_gate_setting_find(const char *name, int64_t staleness, int64_t dep
  * be apart; of two phases nothing is then seen before its round. One without a bound gets two, and
  * one for each of `workers` that may be reading it. */
 MS_API void ms_gate_setting_rename(ms_gate_setting *setting, uint32_t workers);
+
+/* The same where who is late may be left out, `backup` at a time or, `timeout` in hundredths, after
+ * some time (either may be 0): nobody waits for those who have yet to read, who see what is newest
+ * when they do. (ASAP: Kadav, Kruus, sections 4 and 6: dynamic time-outs; backup workers: Chen et
+ * al., "Revisiting distributed synchronous SGD", 2016.) */
+MS_API void ms_gate_setting_excuse(ms_gate_setting *setting, uint32_t backup, uint32_t timeout,
+                                   uint32_t workers);
 
 #endif

@@ -101,8 +101,25 @@ static void test_refusals(void) {
   }
 }
 
+/* Who is late may be left out, then nobody waits for readers; else nothing changes. */
+static void test_excuses(void) {
+  ms_gate_setting plain, excused;
+  ms_error err = {0};
+  CHECK(ms_gate_setting_find(NULL, 2, NO, &plain, &err) == 0);
+  ms_gate_setting_rename(&plain, 3);
+  excused = plain;
+  ms_gate_setting_excuse(&excused, 0, 0, 3);
+  CHECK(excused.write_lag == plain.write_lag && excused.depth == plain.depth);
+  ms_gate_setting_excuse(&excused, 1, 0, 9);
+  CHECK(excused.backup == 1 && excused.write_lag == INF && excused.read_ahead == INF);
+  CHECK(excused.depth == 11 && excused.read_lag == 2);
+  ms_gate_setting_excuse(&plain, 0, 150, 1);
+  CHECK(plain.timeout == 150 && plain.depth >= 4 && plain.write_lag == INF);
+}
+
 int main(void) {
   test_rows();
+  test_excuses();
   test_refusals();
   return ms_test_end();
 }

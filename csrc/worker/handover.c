@@ -315,7 +315,9 @@ static int wait_for(ms_worker *worker, const ms_awaited *before, ms_error *err) 
 bool ms_handover_ready(const ms_worker *worker, uint32_t block) {
   const ms_schedule *schedule = worker->schedule;
   ms_awaited end;
-  for (uint32_t n = 0; ms_rounds_before(worker, block, n, &end); n++) {
+  bool excuses = ms_rounds_excuse(worker);
+  if (excuses && !ms_rounds_are_open(worker, block)) return false;
+  for (uint32_t n = 0; !excuses && ms_rounds_before(worker, block, n, &end); n++) {
     if (!is_finished(worker, &end)) return false;
   }
   for (uint32_t e = 0; worker->job.gate == NULL && e < ms_schedule_edges(schedule); e++) {
@@ -329,7 +331,9 @@ bool ms_handover_ready(const ms_worker *worker, uint32_t block) {
 int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   ms_awaited end;
-  for (uint32_t n = 0; ms_rounds_before(worker, block, n, &end); n++) {
+  bool excuses = ms_rounds_excuse(worker);
+  if (excuses && ms_rounds_await(worker, block, err) != 0) return -1;
+  for (uint32_t n = 0; !excuses && ms_rounds_before(worker, block, n, &end); n++) {
     if (wait_for(worker, &end, err) != 0) return -1;
     if (!is_finished(worker, &end)) return 0;
   }

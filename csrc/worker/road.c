@@ -51,6 +51,14 @@ static uint32_t page_progress(const ms_worker *worker, uint32_t number) {
   return ms_status_page_progress(&worker->page[number], worker->job.number);
 }
 
+/* ms until `what` need not be waited for any more, at most `most`. */
+static int wait_of(const ms_awaited *what, int most) {
+  if (what->until == 0) return most;
+  uint64_t now = ms_clock_now();
+  uint64_t left = what->until > now ? (what->until - now) / MS_MILLISECOND + 1 : 0;
+  return left < (uint64_t)most ? (int)left : most;
+}
+
 /* Sleeps until the bell rings or the driver is to be looked at. */
 static int page_wait(void *end, const ms_awaited *what, ms_error *err) {
   ms_worker *worker = end;
@@ -59,7 +67,7 @@ static int page_wait(void *end, const ms_awaited *what, ms_error *err) {
   uint32_t heard = ms_status_page_listen(own);
   bool come = what->count <= page_progress(worker, what->worker);
   if (!come && !ms_worker_cancelled(worker)) {
-    ms_status_page_sleep(own, heard, SLEEP);
+    ms_status_page_sleep(own, heard, wait_of(what, SLEEP));
     come = what->count <= page_progress(worker, what->worker);
   }
   ms_status_page_wake(own);
@@ -139,7 +147,7 @@ static int frames_take(void *end, ms_letter *letter, ms_error *err) {
 
 static int frames_wait(void *end, const ms_awaited *what, ms_error *err) {
   if (what == NULL) return ms_worker_wait(end, false, driver_wait(end), err);
-  return ms_worker_wait(end, true, MS_HANDOVER_WAIT, err);
+  return ms_worker_wait(end, true, wait_of(what, MS_HANDOVER_WAIT), err);
 }
 
 static void wake_nobody(void *end, uint32_t number) {

@@ -11,6 +11,7 @@
  * worker_state.h. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "worker/worker_state.h"
 
 int ms_rounds_prepare(ms_worker *worker, ms_error *err) {
@@ -88,6 +89,69 @@ static int64_t latest(const ms_worker *worker, uint32_t range) {
   const ms_gate *gate = worker->job.gate;
   return ms_gate_round(gate, range, ms_handover_progress(worker, gate->owner[range]));
 }
+
+/* ---- where who is late may be left out ---- */
+
+#define LOOK     MS_MILLISECOND /* between looks at who has come */
+#define LEARN    0.25           /* the newest wait's weight */
+#define HUNDREDS 100
+
+bool ms_rounds_excuse(const ms_worker *worker) {
+  const ms_gate *gate = worker->job.gate;
+  return gate != NULL && (gate->setting.backup > 0 || gate->setting.timeout > 0);
+}
+
+/* How many of those whose versions a block reads have not made one that is new enough; one of them.
+ */
+static uint32_t count_missing(const ms_worker *worker, uint32_t block, ms_awaited *missing) {
+  const ms_gate *gate = worker->job.gate;
+  const ms_task_rounds *rounds = &worker->job.task.rounds;
+  uint32_t own = range_of(worker, block), count = 0;
+  int64_t oldest = round_of(worker, block) - 1 - gate->setting.read_lag;
+  uint64_t first = rounds->reads == NULL ? 0 : rounds->read_first[own];
+  uint64_t end = rounds->reads == NULL ? gate->ranges : rounds->read_first[own + 1];
+  for (uint64_t k = first; k < end; k++) {
+    uint32_t range = rounds->reads == NULL ? (uint32_t)k : rounds->reads[k];
+    if (range == own || latest(worker, range) >= oldest) continue;
+    count++;
+    if (missing == NULL) continue;
+    uint32_t owner = gate->owner[range];
+    *missing = (ms_awaited){.worker = owner,
+                            .count = (uint32_t)ms_gate_before(gate, range, oldest) + 1,
+                            .block = block};
+  }
+  return count;
+}
+
+bool ms_rounds_are_open(const ms_worker *worker, uint32_t block) {
+  return count_missing(worker, block, NULL) <= worker->job.gate->setting.backup;
+}
+
+int ms_rounds_await(ms_worker *worker, uint32_t block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_gate_setting *setting = &job->gate->setting;
+  uint64_t began = worker->road->now(), limit = UINT64_MAX;
+  ms_awaited missing = {0};
+  double patience = job->usual * setting->timeout / HUNDREDS;
+  if (setting->timeout > 0 && job->usual > 0) {
+    limit = began + (patience > LOOK ? (uint64_t)patience : LOOK);
+  }
+  if (ms_handover_flush(worker, err) != 0) return -1; /* others may wait for what is held back */
+  ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)block + 1);
+  while (count_missing(worker, block, &missing) > setting->backup && !worker->gone &&
+         !ms_worker_cancelled(worker)) {
+    uint64_t now = worker->road->now();
+    if (now >= limit) break;
+    missing.until = now + LOOK < limit ? now + LOOK : limit;
+    if (worker->road->wait(worker, &missing, err) != 0) return -1;
+  }
+  ms_worker_show(worker, MS_STATUS_AWAITING, 0);
+  double took = (double)(worker->road->now() - began);
+  job->usual = job->usual > 0 ? job->usual + LEARN * (took - job->usual) : took;
+  return 0;
+}
+
+/* ---- what is seen ---- */
 
 /* Says which version of a range the block is to see. */
 static void pin(ms_worker *worker, uint32_t block, uint32_t range) {

@@ -60,7 +60,8 @@ typedef struct ms_worker_job {
   ms_text report;                 /* what was not sent yet */
   const ms_block_local *memory;   /* that blocks have to themselves; NULL: none */
   ms_versions *versions;          /* that blocks make in rounds; NULL: none, */
-  ms_gate *gate;                  /* and how they wait for each other */
+  ms_gate *gate;                  /* and how they wait for each other; */
+  double usual;                   /* ns that waiting takes where it may end before all are there */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no operand needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
@@ -205,6 +206,12 @@ uint32_t ms_rounds_listener(const ms_worker *worker, uint32_t block, uint32_t nu
 /* The end of blocks that `block` waits for, by number from 0; false: there are no more. One whose
  * count is 0 need not be waited for. */
 bool ms_rounds_before(const ms_worker *worker, uint32_t block, uint32_t number, ms_awaited *end);
+
+/* Where who is late may be left out: whether a block of a round need not wait any more, for nobody
+ * or for few enough; and waits until that is so, or takes too long. 0 also when the job ends. */
+bool ms_rounds_excuse(const ms_worker *worker);
+bool ms_rounds_are_open(const ms_worker *worker, uint32_t block);
+int ms_rounds_await(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Whether worker `to` may read what range `range` makes. */
 bool ms_rounds_reads(const ms_worker *worker, uint32_t to, uint32_t range);

@@ -213,6 +213,89 @@ local LOOP = deaths.HEAD .. [[
   end
 ]]
 
+-- Workers that say when they are late: replica 4's third round takes long.
+local LATE = deaths.HEAD .. [[
+  local function run(options)
+    local w, after = meissa.zeros(1), meissa.zeros(8)
+    options.replicas, options.every, options.final = 4, 2, "none"
+    local r = meissa.replicate(w, options)
+    for pass, i in parallel(6, 8, {impure = true}) do
+      if pass == 3 and i == 7 then sleep(0.5) end
+      r[1] = r[1] + i
+      if i < 7 then sleep(0.01) end
+    end
+    local plan = meissa.last()
+    return plan, r
+  end
+]]
+
+describe("replicas that are late", function()
+  it("are left out, if there is a backup for them, or they are late for long", function()
+    local output, status = child.script(LATE .. [[
+      for _, options in ipairs {{sync = "notify-ack"}, {backup = 1}, {timeout = 3},
+                                {backup = 3, staleness = 1}} do
+        local began = os.time()
+        local plan, r = run(options)
+        local value = {}
+        for k = 1, 4 do value[k] = r:replica(k)[1] end
+        print(plan.missed > 0, plan.guarantee, value[1] == value[1])
+      end]], {env = "MEISSA_WORKERS=4", seconds = 40})
+    assert.equal(0, status, output)
+    assert.equal("false\treproducible\ttrue\n" .. ("true\tnone\ttrue\n"):rep(3), output)
+  end)
+
+  it("are heard again when they come, and hear what is newest", function()
+    local output, status = child.script(deaths.HEAD .. [[
+      local w, rounds = meissa.zeros(1), meissa.zeros(2)
+      local r = meissa.replicate(w, {replicas = 2, every = 1, backup = 1, merge = "take",
+                                     topology = "ring", final = "none"})
+      -- Replica 1 counts its rounds; replica 2 is asleep in its first one.
+      for t, k in parallel(20, 2, {impure = true}) do
+        if k == 2 and t == 1 then sleep(0.4) end
+        if k == 1 then sleep(0.005) end
+        rounds[k] = rounds[k] + 1
+        r[1] = t * 10 + k
+      end
+      print(r:replica(1)[1], r:replica(2)[1])]], {env = "MEISSA_WORKERS=2", seconds = 40})
+    assert.equal(0, status, output)
+    -- Replica 2 heard of the other's last round before its own one: nothing is heard twice.
+    assert.equal("202\t202\n", output)
+  end)
+
+  it("are not heard while they are behind", function()
+    local output, status = child.script(deaths.HEAD .. [[
+      local w, alone = meissa.zeros(1), meissa.zeros(2)
+      local r = meissa.replicate(w, {replicas = 2, every = 1, backup = 1, merge = "take",
+                                     topology = "ring", final = "none"})
+      for t, k in parallel(12, 2, {impure = true}) do -- replica 2 takes six times as long
+        sleep(k == 2 and 0.03 or 0.005)
+        if r[1] == t - 1 then alone[k] = alone[k] + 1 end
+        r[1] = r[1] + (k == 2 and 100 or 1)
+      end
+      print(alone[1], alone[2] < 12)]], {env = "MEISSA_WORKERS=2", seconds = 40})
+    assert.equal(0, status, output)
+    assert.equal("12\ttrue\n", output)
+  end)
+
+  it("are refused where everybody must be heard", function()
+    local w = meissa.zeros(3)
+    for _, each in ipairs {
+      {{backup = 1, merge = {add = 1}}, "needs everyone's messages"},
+      {{timeout = 2, push_sum = true, topology = "ring"}, "needs everyone's messages"},
+      {{backup = 1, sync = "bsp"}, "has nobody late"}, {{timeout = 2, lags = {{1, 1}}}, "'lags'"},
+      {{backup = -1}, "option 'backup' is a whole number from 0"},
+      {{timeout = 0.5}, "a number from 1 to"}, {{timeout = "x"}, "a number from 1 to"},
+    } do
+      local options = each[1]
+      options.replicas, options.every = 3, 1
+      local ok, err = pcall(meissa.replicate, w, options)
+      assert.is_false(ok)
+      assert.truthy(err.message:find(each[2], 1, true), err.message)
+    end
+    meissa.replicate(w, {replicas = 3, every = 1, backup = 0, merge = {add = 1}})
+  end)
+end)
+
 describe("a recorded run of stale replicas", function()
   it("is read by the checker, and is had again on other roads", function()
     local file = os.tmpname()

@@ -6,6 +6,7 @@ local filters = {spec = "csrc/sync/filter_test.c"}
 local shares = {spec = "csrc/plan/shares_test.c"}
 local loops = {spec = "spec/driver/replicate_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
+local stale = {spec = "spec/driver/replicate_stale_spec.lua"}
 local functions = {spec = "spec/driver/replicas_spec.lua"}
 local refusals = {spec = "spec/driver/replicas_refused_spec.lua"}
 local overlaps = {spec = "spec/array/overlap_spec.lua"}
@@ -67,8 +68,8 @@ return {
       {"all replicas begin with the first one's copy", "csrc/job/block_local.c",
        "space->rows + (size_t)block * (size_t)space->size", "space->rows"},
       {"what others have merged is merged", "lua/meissa/sync/exchange.lua",
-       "merge(self, to, list, own, weights, before[to], out[to])",
-       "merge(self, to, list, own, weights, before[to], out[to]) after[to] = out[to]"},
+       "before[to], self.count, out[to])",
+       "before[to], self.count, out[to]) after[to] = out[to]"},
       {"the final merge is the first replica", "lua/meissa/sync/exchange.lua",
        "  elseif self:is_alike() then\n    ffi.copy(out, values[1], 8 * count)",
        "  elseif true then\n    ffi.copy(out, values[1], 8 * count)"},
@@ -81,12 +82,40 @@ return {
     },
   },
   {
+    rule = "without a barrier each replica hears what it may hear, once, and loses nothing",
+    finders = {stale},
+    mutants = {
+      {"a message counts again", "lua/meissa/sync/post.lua",
+       "version > place[0] and version >= rows.oldest", "version > 0"},
+      {"the last exchange is as stale as the others", "lua/meissa/driver/posted.lua",
+       "seen = function() return count end", "seen = function() return count - 1 end"},
+      {"changes are told alone, not in sum", "lua/meissa/sync/post.lua",
+       "    add(row + at.total, change, count)\n", "    copy(row + at.total, change, count)\n"},
+      {"push-sum keeps what it gives away", "lua/meissa/sync/post.lua",
+       "sum[i] = sum[i] / parts end", "sum[i] = sum[i] / 1 end"},
+      {"what is seen again is taken again", "lua/meissa/sync/post.lua",
+       "        taken[i] = sent[i]\n", ""},
+      {"ages have no sign", "lua/meissa/sync/post.lua",
+       "given[s], version - rows.last", "given[s], math.abs(version - rows.last)"},
+      {"filters begin anew in each block", "lua/meissa/sync/post.lua",
+       "  lib.ms_filter_save(self.filter, edge + self.count + 1)\n", ""},
+      {"answers govern at once", "lua/meissa/driver/cut.lua",
+       "return staleness < math.huge and staleness or 0", "return 0 * staleness"},
+      {"who is late is waited for", "csrc/sync/gate_setting.c",
+       "  setting->backup = backup;\n", "  setting->backup = 0 * backup;\n"},
+      {"who is late is heard", "lua/meissa/sync/waits.lua",
+       "setting.timeout > 0) and lag or nil", "setting.timeout > 0) and math.huge or nil"},
+      {"a time-out has no end", "csrc/worker/rounds.c",
+       "if (now >= limit) break;", ""},
+    },
+  },
+  {
     rule = "a loop over replicas is one transaction, and writes nothing that replicas share",
     finders = {merges, loops},
     mutants = {
-      {"earlier rounds stay", "lua/meissa/driver/replicated.lua",
+      {"earlier rounds stay", "lua/meissa/driver/snapshot.lua",
        "for _, put_back in ipairs(kept or {}) do put_back() end", ""},
-      {"private state stays", "lua/meissa/driver/replicated.lua",
+      {"private state stays", "lua/meissa/driver/snapshot.lua",
        "ipairs(group.keeps and group.members or {})", "ipairs({})"},
       {"any dimension is shared out", "csrc/depend/placement.c",
        "    if (!ms_strategy_may_cut(patterns, dim)) continue;\n    uint32_t aligned = count",

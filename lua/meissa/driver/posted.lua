@@ -112,8 +112,8 @@ local function on_workers() return not nesting.in_body and pool.workers() > 0 en
 local function describe(self)
   local sync, first, reads = self.sync, versioned.packed(self.found)
   return {sync = sync.sync, staleness = sync.staleness, depth = sync.depth, workers = sync.workers,
-          read_first = first, reads = reads, lagged = sync.lags and 1 or nil,
-          sets = self.found.sets,
+          backup = sync.backup, timeout = sync.timeout, read_first = first, reads = reads,
+          lagged = sync.lags and 1 or nil, sets = self.found.sets,
           images = sync.images and (sync.lags or on_workers() or replay.record()) and true or nil}
 end
 
@@ -122,7 +122,8 @@ local function prepare(self, shares, round, first, count)
   local run = self.run
   run.grid = shares_of.rounds(run, shares, first, count)
   run.rounds, run.versions = describe(self), self.versions
-  run.posts = {replicas = self.replicas, groups = self.told, round = round}
+  run.posts = {replicas = self.replicas, groups = self.told, round = round,
+               oldest = self.sync.oldest}
   run.first, run.last = 0, run.grid.blocks
   run.along, run.lags = nil, nil
   local record = not nesting.in_body and replay.record()

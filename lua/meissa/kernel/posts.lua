@@ -36,7 +36,7 @@ function M.of(where, own, versions, round)
   local told = where.posts
   if not told then return nil end
   local self = setmetatable({groups = {}, replicas = told.replicas, versions = versions,
-                             round = round}, Posted)
+                             oldest = told.oldest or math.huge, round = round}, Posted)
   for g, each in ipairs(told.groups) do self.groups[g] = open(each, own.arrays) end
   return self
 end
@@ -53,7 +53,7 @@ local function rows_of(self, group, k, last)
     if core.wanted == nil then return last end
     return tonumber(core.wanted[j - 1])
   end
-  return {own = row(k), of = row, seen = seen, last = last, oldest = 0}
+  return {own = row(k), of = row, seen = seen, last = last, oldest = last - self.oldest}
 end
 
 -- The row that replica k of a group writes.

@@ -182,7 +182,7 @@ end
 local function posts_of(posts, arrays)
   local number = {}
   for a, about in tables.each(arrays) do number[about.id] = a end
-  local told = {replicas = posts.replicas, groups = {}}
+  local told = {replicas = posts.replicas, oldest = posts.oldest, groups = {}}
   for g, group in ipairs(posts.groups) do
     local members = {}
     for m, member in ipairs(group.members) do

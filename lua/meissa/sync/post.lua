@@ -12,8 +12,8 @@
 --   base    deltas: what it held when the rows began
 --   total   deltas: what its rounds have changed since then
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
---   taken   push-sum: of each sender, what was taken of all it has sent, and of its weight; deltas, with
---           lags: the newest total that was seen
+--   taken   push-sum: of each sender, what was taken of all it has sent, and of its weight; deltas,
+--           with lags: the newest total that was seen
 --   edges   filters, push-sum: of each receiver, what it has been told, and the filter's state
 --   heard   of each sender, the round of the last message that was merged
 --   bytes, missed   what was sent; how many messages of the last round were not there

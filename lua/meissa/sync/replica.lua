@@ -20,7 +20,6 @@ M.MOST = 4096
 local OPTIONS = {"replicas", "every", "final", "exchange", "shuffle", "on_round", "cut", "params"}
 for _, name in ipairs(settings_of.OPTIONS) do OPTIONS[#OPTIONS + 1] = name end
 for _, name in ipairs(settings_of.OWN_OPTIONS) do OPTIONS[#OPTIONS + 1] = name end
-for _, name in ipairs(settings_of.LATER) do OPTIONS[#OPTIONS + 1] = name end
 
 local Replica = {}
 

@@ -16,10 +16,7 @@ M.OPTIONS = {"topology", "staleness", "filter", "merge", "quota", "residual", "b
              "biased"}
 
 --- Options of an exchange between the blocks of a loop.
-M.OWN_OPTIONS = {"sync", "lags"}
-
---- Options that are named in the manual of the field and not to be had yet.
-M.LATER = {"backup", "timeout"}
+M.OWN_OPTIONS = {"sync", "lags", "backup", "timeout"}
 
 -- Names of settings for exchanges.
 local SETTINGS = {"notify-ack", "data-centric", "bsp", "ssp", "async", "barrier"}
@@ -215,6 +212,10 @@ local REFUSALS = {
     if s.residual ~= 0 then return "what a sketch leaves out is kept: residual = \"keep\"" end
   end,
   function(s)
+    if M.excuses(s) and (s.push_sum or s.merge.kind == "add") then
+      return "options 'backup' and 'timeout' leave out who is late, and " ..
+        (s.push_sum and "push_sum" or "merge = {add = gamma}") .. " needs everyone's messages"
+    end
     if not M.is_posted(s) then return end
     if s.merge.kind == "function" then
       return "a function as merge is called where all replicas are: it is for exchanges of the " ..
@@ -243,13 +244,20 @@ end
 -- there; else all at once, when all have ended a round.
 function M.is_posted(settings)
   local asked = settings.waits
-  return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0
+  return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or
+    M.excuses(settings)
+end
+
+--- Whether who is late may be left out of an exchange.
+function M.excuses(settings)
+  return waits.open(settings.waits, 1).oldest ~= nil
 end
 
 --- Whether the exchanges of two settings wait in one way.
 function M.wait_alike(a, b)
   return a.staleness == b.staleness and a.waits.sync == b.waits.sync and
-    a.asked.lags == b.asked.lags
+    a.asked.lags == b.asked.lags and a.waits.backup == b.waits.backup and
+    a.waits.timeout == b.waits.timeout
 end
 
 --- What settings leave guaranteed: "sequential", "reproducible", "bounded(a, b)" (what is merged is
@@ -260,6 +268,10 @@ function M.guarantee(settings)
     string.format("; no change beyond %g stays unsent", settings.bound) or ""
   local open = waits.open(settings.waits, 1)
   local old, new = open.lag, open.ahead
+  if open.oldest then
+    return "none", string.format("values of up to %d rounds earlier, or later, are merged, and " ..
+                                 "those who are late are left out%s", old, unsent)
+  end
   if old == math.huge then
     return "none", "values of any earlier round may be merged" .. unsent
   elseif settings.waits.lags then
@@ -297,9 +309,6 @@ end
 -- bound, push_sum, biased, waits (of meissa.sync.waits), asked (the options)}
 -- Errors: OPT.
 function M.read(where, options, replicas)
-  for _, name in ipairs(M.LATER) do
-    if options[name] ~= nil then refuse("%s: option '%s' is not to be had yet", where, name) end
-  end
   local settings = {replicas = replicas,
                     topology = topologies.topology(options.topology or "all", replicas),
                     staleness = M.staleness(options.staleness),

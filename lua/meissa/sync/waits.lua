@@ -9,7 +9,7 @@ local ffi = require "ffi"
 
 local M = {}
 
-local MOST_LAG, LARGEST = 2 ^ 16 - 1, 2 ^ 53
+local MOST_LAG, LARGEST, MOST_FACTOR = 2 ^ 16 - 1, 2 ^ 53, 1e5
 
 -- A whole number from `least` on, or infinity where that is allowed.
 local function whole(value, where, name, least, unbounded)
@@ -84,6 +84,31 @@ local function find(asked, workers)
   local staleness = asked.staleness == math.huge and UNBOUNDED or asked.staleness or -1
   c_api.call(c_api.lib.ms_gate_setting_find, asked.sync, staleness, asked.depth or -1, setting)
   c_api.lib.ms_gate_setting_rename(setting, math.max(1, workers))
+  c_api.lib.ms_gate_setting_excuse(setting, asked.backup or 0, asked.timeout or 0,
+                                   math.max(1, workers))
+end
+
+-- Who is late may be left out: `backup` of those that are waited for, or after `timeout` times as
+-- long as it usually takes.
+local function excuse(asked, options)
+  if options.backup ~= nil then
+    asked.backup = whole(options.backup, asked.where, "backup", 0)
+  end
+  local factor = options.timeout
+  if factor ~= nil and not (type(factor) == "number" and factor >= 1 and factor <= MOST_FACTOR) then
+    errors.raise("OPT", "%s: option 'timeout' says after how many times as long as it usually " ..
+                 "takes an exchange goes on without those who are late: a number from 1 to %d, " ..
+                 "not %s", asked.where, MOST_FACTOR, tostring(factor))
+  end
+  asked.timeout = factor and math.floor(100 * factor + 0.5)
+  local excuses = asked.timeout or asked.backup and asked.backup > 0
+  local plain = asked.sync == nil or asked.sync == "data-centric" or asked.sync == "notify-ack"
+  if excuses and (not plain or asked.lags or asked.staleness == math.huge) then
+    errors.raise("OPT", "%s: options 'backup' and 'timeout' leave out who is late, and %s has " ..
+                 "nobody late: leave out one of the two", asked.where, asked.lags and "'lags'" or
+                 asked.sync and string.format("sync = \"%s\"", asked.sync) or
+                 "staleness = math.huge")
+  end
 end
 
 local function quoted(names)
@@ -93,7 +118,8 @@ end
 
 --- What the options ask for.
 -- @string where the function's name @tab options @tab names of settings that it has
--- @treturn table {where =, sync =, staleness =, depth =, lags =}, as far as they were given
+-- @treturn table {where =, sync =, staleness =, depth =, lags =, backup =, timeout = in
+-- hundredths}, as far as they were given
 -- Errors: OPT.
 function M.parse(where, options, names)
   local known = options.sync == nil
@@ -109,11 +135,13 @@ function M.parse(where, options, names)
   local asked = {where = where, sync = options.sync, lags = lags, depth = options.depth,
                  staleness = lags and lags.most or options.staleness}
   if asked.depth ~= nil then whole(asked.depth, where, "depth", 1) end
+  excuse(asked, options)
   find(asked, 1)
   return asked
 end
 
---- The same for so many workers: `sync`, `staleness`, `depth`, `workers` as a job takes them;
+--- The same for so many workers: `sync`, `staleness`, `depth`, `workers`, `backup`, `timeout` as a
+-- job takes them; `oldest`, the lag of the oldest that is heard where who is late is left out;
 -- `versions`, how many are kept; `lag` and `ahead`, how much older or newer than the round before
 -- what is read may be; `images`: whether it may; `global`: whether everybody waits for everybody.
 function M.open(asked, workers)
@@ -123,7 +151,8 @@ function M.open(asked, workers)
           workers = math.max(1, workers), versions = tonumber(setting.depth), lag = lag,
           ahead = lag_of(setting.read_ahead), global = setting.scope == 3,
           images = (lag > 0 or setting.read_ahead > 0) or nil,
-          lags = lag > 0 and asked.lags or nil}
+          lags = lag > 0 and asked.lags or nil, backup = asked.backup, timeout = asked.timeout,
+          oldest = (setting.backup > 0 or setting.timeout > 0) and lag or nil}
 end
 
 return M
