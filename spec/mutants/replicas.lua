@@ -125,6 +125,22 @@ return {
     },
   },
   {
+    rule = "controllers follow what they measure, and say why",
+    finders = {{spec = "spec/driver/adaptive_spec.lua"}},
+    mutants = {
+      {"batches shrink while exchanges take long", "lua/meissa/driver/adaptive.lua",
+       "if other > MUCH then every", "if other < MUCH then every"},
+      {"what was needed is given up at once", "lua/meissa/driver/adaptive.lua",
+       "now > self.least or self.quiet == QUIET", "true"},
+      {"replicas may come apart", "lua/meissa/driver/adaptive.lua",
+       "if apart and now > 0 then", "if false then"},
+      {"thresholds have no bounds", "lua/meissa/driver/adaptive.lua",
+       "clamp(disagreement / 2, self.asked.eps / 8, self.asked.eps * 8)", "disagreement / 2"},
+      {"controllers have the last word", "lua/meissa/driver/replicated.lua",
+       "for name, value in tables.each(given or {}) do answer[name] = value end", ""},
+    },
+  },
+  {
     rule = "functions of replicas meet in one call, see nothing of each other, and are missed",
     finders = {functions},
     mutants = {

@@ -56,8 +56,8 @@ local function arrays_of(group, vector)
   return unpack(list)
 end
 
--- The largest 2-norm distance of a replica from the mean, over the mean's norm.
-local function disagreement(state)
+--- The largest 2-norm distance of a replica of a group from the mean, over the mean's norm.
+function M.disagreement(state)
   local vectors, count = state.before, state.exchange.count
   local list = ffi.new("const double *[?]", #vectors, vectors)
   local mean, zero, rest = doubles(count), doubles(count), doubles(count)
@@ -70,7 +70,8 @@ local function disagreement(state)
   return norm > 0 and most / norm or most
 end
 
-local function find_state(loop)
+--- The state of the group that leads a loop's exchanges.
+function M.state(loop)
   for _, state in ipairs(loop.states) do
     if state.group == loop.lead then return state end
   end
@@ -79,7 +80,7 @@ end
 local function shown(loop, state, t)
   return {
     round = t, rounds = t - 1 + loop.shares.rounds, sums = sums_of(loop), bytes = loop.bytes,
-    waited = loop.waited, disagreement = disagreement(state),
+    waited = loop.waited, disagreement = M.disagreement(state),
     value = function()
       local vector = doubles(state.exchange.count)
       state.exchange:value(state.before, vector)
@@ -130,21 +131,26 @@ end
 
 --- By how many rounds later than the next one an answer governs: nobody runs ahead of it.
 function M.delay(loop)
-  local staleness = find_state(loop).exchange.settings.staleness
+  local staleness = M.state(loop).exchange.settings.staleness
   return staleness < math.huge and staleness or 0
 end
 
 --- Puts an answer into force, after round t.
 -- Errors: OPT.
 function M.obey(loop, t, answer)
-  local state = find_state(loop)
+  local state = M.state(loop)
   if answer.set then set_numbers(loop.run, answer.set) end
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
     state.exchange:change(settings_of.changed(state.exchange.settings, answer))
   end
+  local list = loop.decisions
+  list[#list + 1] = {round = t + 1, stop = answer.stop, every = answer.every,
+                     staleness = answer.staleness, filter = answer.filter, merge = answer.merge,
+                     set = answer.set, reason = answer.reason}
   if trace.on.plan then
-    trace.say("plan", "cut round=%d%s%s%s", t, answer.stop and " stop" or "",
+    trace.say("plan", "cut round=%d%s%s%s%s", t, answer.stop and " stop" or "",
               answer.every and " every=" .. answer.every or "",
+              answer.staleness and " staleness=" .. answer.staleness or "",
               answer.reason and " reason=" .. tostring(answer.reason) or "")
   end
 end
@@ -155,7 +161,7 @@ end
 function M.ask(loop, t, last)
   local lead = loop.lead
   if not lead.on_round or (t % lead.cut ~= 0 and not last) then return nil end
-  local state = find_state(loop)
+  local state = M.state(loop)
   local ok, answer = nesting.pcall(pool.during_loop, lead.on_round, shown(loop, state, t))
   if not ok then error(answer, 0) end
   loop.sums, loop.bytes, loop.waited = nil, 0, 0

@@ -162,6 +162,13 @@ local function settle(self, g, round, count)
   return bytes
 end
 
+--- How many messages were not there since this was asked.
+function Posted:take_missed()
+  local missed = self.missed
+  self.missed = 0
+  return missed
+end
+
 --- How many rounds a job may have.
 function Posted:most() return math.max(1, math.floor(MOST_BLOCKS / self.replicas)) end
 

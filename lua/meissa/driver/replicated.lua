@@ -10,9 +10,10 @@
 -- is put back from copies.
 -- @module meissa.driver.replicated
 
+local adaptive = require "meissa.driver.adaptive"
 local array = require "meissa.array"
+local copies = require "meissa.driver.replica_copies"
 local cuts = require "meissa.driver.cut"
-local exchanges = require "meissa.sync.exchange"
 local ffi = require "ffi"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
@@ -27,49 +28,9 @@ local snapshots = require "meissa.driver.snapshot"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
-local vectors = require "meissa.sync.vector"
+local topologies = require "meissa.sync.topology"
 
 local M = {}
-
--- ------------------------------------------------------------------------------------- vectors
-
--- How many elements a group's arrays have together.
-local function size_of(group)
-  local count = 0
-  for _, each in ipairs(group.members) do count = count + array.describe(each.target).count end
-  return count
-end
-
-local function new_vectors(group)
-  local list = {}
-  for k = 1, group.replicas do list[k] = vectors.new(size_of(group)) end
-  return list
-end
-
--- The copies of replica k.
-local function copies_of(group, k)
-  local list = {}
-  for m, each in ipairs(group.members) do
-    local about = array.describe(each.target)
-    list[m] = {pointer = ffi.cast(about.type .. " *", replicas.row(each, k)), type = about.type,
-               count = about.count}
-  end
-  return list
-end
-
--- Fills vectors with what the copies hold.
-local function load_copies(group, list)
-  for k = 1, group.replicas do vectors.load(copies_of(group, k), list[k]) end
-end
-
--- Makes the copies hold vectors, and these what the copies then hold: floats are rounded.
-local function store_copies(group, list)
-  for k = 1, group.replicas do
-    local copies = copies_of(group, k)
-    vectors.store(copies, list[k])
-    vectors.load(copies, list[k])
-  end
-end
 
 -- Where the blocks of a round leave what their replicas hold: see job.run_round.
 local function rows_of(groups)
@@ -124,25 +85,6 @@ end
 local Loop = {}
 Loop.__index = Loop
 
-local function new_state(group, check)
-  local state = {group = group, count = size_of(group), before = new_vectors(group),
-                 copies = function(k) return copies_of(group, k) end}
-  load_copies(group, state.before)
-  if not group.exchange then return state end
-  state.after, state.out = new_vectors(group), new_vectors(group)
-  state.exchange = exchanges.new(group.settings, state.count, state.before, check)
-  return state
-end
-
--- Exchanges a group's copies at the end of round t; the bytes.
-local function exchange(state, t)
-  load_copies(state.group, state.after)
-  local bytes = state.exchange:round(t, state.before, state.after, state.out)
-  store_copies(state.group, state.out)
-  state.before, state.out = state.out, state.before
-  return bytes
-end
-
 -- Takes a round's scalars, for the loop and for the present cut.
 local function take_scalars(self, round)
   local run = self.run
@@ -180,6 +122,13 @@ local function take_round(self, round)
   take_pending(self.run, round.held, numbers, self.parts)
   take_scalars(self, round)
   take_measures(self, round.outcome)
+  if not self.controller then return end
+  local busy, waited, workers = 0, 0, round.outcome and #round.outcome.workers or 1
+  for _, share in ipairs(round.outcome and round.outcome.workers or {}) do
+    busy, waited = busy + share.busy, waited + share.waited
+  end
+  self.controller:take(0, round.outcome and busy or round.seconds, waited, workers)
+  self.used = workers
 end
 
 -- Counts the iterations of rounds up to number `last` of the present shares.
@@ -199,7 +148,7 @@ local function run_together(self, first)
   local damped = keep_damped(self.states)
   take_round(self, self.step(run))
   for _, state in ipairs(self.states) do
-    local bytes = exchange(state, self.t + 1)
+    local bytes = copies.exchange(state, self.t + 1)
     self.bytes, self.exchanged = self.bytes + bytes, self.exchanged + bytes
   end
   damp(damped)
@@ -211,6 +160,7 @@ local function run_apart(self, first, last)
   local round, bytes = self.posted:run_rounds(self.shares, self.t, first, last - first + 1,
                                               self.step)
   take_round(self, round)
+  self.missed = (self.missed or 0) + self.posted:take_missed()
   for g, state in ipairs(self.all) do
     if state.exchange then
       self.bytes, self.exchanged = self.bytes + bytes[g], self.exchanged + bytes[g]
@@ -229,10 +179,11 @@ end
 -- Runs rounds from number `first` of the present shares on, until anybody is asked, or what was
 -- answered governs; the last one.
 function Loop:stretch(first)
-  local last = first
+  local last, began = first, system.clock()
   if are_apart(self) then
     local cut = self.lead and self.lead.on_round and self.lead.cut or math.huge
-    local left = math.min(cut - self.t % cut, self.governs and self.governs - self.t or math.huge)
+    local left = math.min(cut - self.t % cut, self.governs and self.governs - self.t or math.huge,
+                          self.controller and adaptive.left(self.t) or math.huge)
     last = math.min(first + left - 1, self.shares.rounds)
     self.posted = self.posted or posted.new(self.run, self.all)
     last = math.min(last, first + self.posted:most() - 1)
@@ -242,6 +193,7 @@ function Loop:stretch(first)
   end
   count_done(self, first, last)
   self.t = self.t + (last - first + 1)
+  if self.controller then self.controller:take(system.clock() - began, 0, 0, self.used) end
   return last
 end
 
@@ -259,13 +211,37 @@ local function govern(self, answer)
   return false
 end
 
+-- What the controllers answer.
+local function decide(self)
+  local state = cuts.state(self)
+  local missed = (self.missed or 0) - (self.missed_before or 0)
+  local senders = 0
+  for k = 1, self.lead.replicas do
+    senders = senders + #topologies.senders(state.exchange.settings.topology, k, self.t)
+  end
+  local messages = senders * math.max(1, self.t - (self.decided or 0))
+  local answer = self.controller:decide(self.t, state.exchange.settings, cuts.disagreement(state),
+                                        missed / math.max(1, messages))
+  self.missed_before, self.decided = self.missed, self.t
+  return answer
+end
+
+-- What the controllers answer, and on_round, which has the last word.
+local function ask(self, last)
+  local answer = self.controller and not last and decide(self) or nil
+  local given = cuts.ask(self, self.t, last)
+  if not answer then return given end
+  for name, value in tables.each(given or {}) do answer[name] = value end
+  return answer
+end
+
 -- Runs all rounds.
 function Loop:rounds()
-  local local_t, every = 0, self.lead and self.lead.every
+  local local_t, every = 0, self.every
   while local_t < self.shares.rounds do
     local_t = self:stretch(local_t + 1)
     local last = local_t == self.shares.rounds
-    local answer = self.lead and cuts.ask(self, self.t, last)
+    local answer = self.lead and ask(self, last)
     if answer then
       -- What is answered later counts as well as what was answered before.
       self.answer = tables.copy(self.answer or {})
@@ -298,10 +274,9 @@ function Loop:finish()
         at = at + array.describe(member.target).count
       end
       for k = 2, group.replicas do ffi.copy(state.out[k], merged, 8 * state.count) end
-      store_copies(group, state.out)
+      copies.store(group, state.out)
     end
   end
-  if self.posted then self.missed = self.posted.missed end
   for _, group in ipairs(self.groups) do
     group.passed = (group.passed or 0) + tonumber(self.shares.passes)
   end
@@ -310,10 +285,9 @@ end
 local function new_loop(run, groups, lead)
   local self = setmetatable({run = run, groups = groups, lead = lead, assigned = {},
                              lead_group = lead or groups[1], states = {}, all = {}, moved = 0,
-                             deaths = 0,
-                             redone = 0, repeated = 0, bytes = 0, exchanged = 0, waited = 0,
-                             parts = {},
-                             workers = {}, t = 0}, Loop)
+                             deaths = 0, redone = 0, repeated = 0, bytes = 0, exchanged = 0,
+                             waited = 0, parts = {}, workers = {}, decisions = {}, used = 1,
+                             t = 0}, Loop)
   self.done = ffi.new("int64_t[?]", self.lead_group.replicas)
   return self
 end
@@ -338,7 +312,13 @@ end
 function M.plan(run)
   local groups, lead = shares_of.groups(run)
   local self = new_loop(run, groups, lead)
-  self:share(lead and lead.every)
+  self.every = lead and not lead.auto_every and lead.every or math.huge
+  self:share(self.every)
+  self.controller = adaptive.new(lead, tonumber(self.shares.largest))
+  if self.controller and self.controller.every then
+    self.every = self.controller.every
+    self:share(self.every)
+  end
   run.plan.replicated, run.plan.guarantee = shares_of.words(run, groups, self.shares)
   run.cut = function()
     run.grid = shares_of.round(run, self.shares, 1)
@@ -364,7 +344,7 @@ function M.run(run)
   for _, group in ipairs(groups) do replicas.begin(group) end
   run.rows = rows_of(groups)
   for g, group in ipairs(groups) do
-    self.all[g] = new_state(group, run.space.check)
+    self.all[g] = copies.open(group, run.space.check)
     if group.exchange then self.states[#self.states + 1] = self.all[g] end
   end
   local kept = run.space.transaction and snapshots.take(run, groups) or nil
@@ -377,8 +357,8 @@ function M.run(run)
   return list_of(self.assigned), {
     seconds = system.clock() - run.called, moved = self.moved, shares = self.workers,
     workers = #self.workers, rounds = self.t, exchanged = self.exchanged, missed = self.missed,
-    deaths = self.deaths,
-    redone = self.redone, repeated = self.repeated,
+    deaths = self.deaths, redone = self.redone, repeated = self.repeated,
+    decisions = #self.decisions > 0 and self.decisions or nil,
     launch = first and first.began and first.began - run.called or nil,
   }
 end

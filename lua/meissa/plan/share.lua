@@ -181,6 +181,9 @@ function M.words(run, groups, shares)
     else
       local settings = group.settings
       local name, why = settings_of.guarantee(settings)
+      if group.auto_every and group.replicas > 1 then
+        name, why = "none", "how often replicas exchange follows from how long things take"
+      end
       lines[k] = string.format("%s, topology %s, merge %s, %d exchange%s%s: %s, %s", who,
                                settings.topology.name, settings.merge.kind, shares.rounds,
                                shares.rounds == 1 and "" or "s", filter_words(settings), name, why)

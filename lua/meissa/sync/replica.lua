@@ -47,7 +47,7 @@ function Replica.__tostring(self)
   local group = self.group
   return string.format("replica of %s, one of %d%s",
                        string.match(tostring(self.target), "^[^\n]*"), group.replicas,
-                       group.every and string.format(", exchanged every %g", group.every) or "")
+                       group.every and string.format(", exchanged every %s", group.every) or "")
 end
 
 -- ------------------------------------------------------------------------------------- copies
@@ -171,8 +171,8 @@ function M.check_every(every, what)
   if type(every) ~= "number" or every ~= every or every <= 0 or
      every >= 1 and every ~= math.huge and every ~= math.floor(every) then
     errors.raise("OPT", "%s says after how many iterations of a replica there is an exchange: " ..
-                 "a whole number, a fraction of a share, or math.huge for the end of the loop, " ..
-                 "not %s", what, tostring(every))
+                 "a whole number, a fraction of a share, math.huge for the end of the loop, or " ..
+                 "\"auto\", not %s", what, tostring(every))
   end
   return every
 end
@@ -186,9 +186,7 @@ local function check_every(options)
     end
     return nil
   end
-  if every == "auto" then
-    errors.raise("OPT", "meissa.replicate: every = \"auto\" is not to be had yet; give a number")
-  end
+  if every == "auto" then return every end
   return M.check_every(every, "meissa.replicate: option 'every'")
 end
 
@@ -289,6 +287,7 @@ function M.replicate(target, options)
                  on_round = options.on_round,
                  cut = options.cut == nil and 1 or whole(options, "cut", 2 ^ 31)}
   group.keeps = not group.exchange or group.final == "none"
+  group.auto_every = group.every == "auto"
   if group.exchange then
     group.settings = settings_of.read("meissa.replicate", options, group.replicas)
   end

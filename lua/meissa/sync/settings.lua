@@ -18,6 +18,9 @@ M.OPTIONS = {"topology", "staleness", "filter", "merge", "quota", "residual", "b
 --- Options of an exchange between the blocks of a loop.
 M.OWN_OPTIONS = {"sync", "lags", "backup", "timeout"}
 
+--- The greatest staleness that is chosen where it is "auto".
+M.MOST_STALENESS = 8
+
 -- Names of settings for exchanges.
 local SETTINGS = {"notify-ack", "data-centric", "bsp", "ssp", "async", "barrier"}
 
@@ -59,7 +62,8 @@ local function parse_weighted(merge)
   errors.check_options("option 'merge'", merge, {"weighted", "form"})
   return {kind = "weighted", payload = "state",
           lambda = number(merge.weighted, 0, "the weight of a merge ({weighted = lambda})"),
-          form = choice(merge.form or "shifted", FORMS, "the form of a weighted merge")}
+          form = choice(merge.form or "shifted", FORMS, "the form of a weighted merge"),
+          form_name = merge.form}
 end
 
 local function parse_add(merge, replicas)
@@ -244,7 +248,7 @@ end
 -- there; else all at once, when all have ended a round.
 function M.is_posted(settings)
   local asked = settings.waits
-  return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or
+  return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or settings.auto or
     M.excuses(settings)
 end
 
@@ -268,6 +272,11 @@ function M.guarantee(settings)
     string.format("; no change beyond %g stays unsent", settings.bound) or ""
   local open = waits.open(settings.waits, 1)
   local old, new = open.lag, open.ahead
+  if settings.auto then
+    return string.format("bounded(0, %d)", M.MOST_STALENESS),
+      string.format("values of up to %d rounds earlier may be merged, as many as pay%s",
+                    M.MOST_STALENESS, unsent)
+  end
   if open.oldest then
     return "none", string.format("values of up to %d rounds earlier, or later, are merged, and " ..
                                  "those who are late are left out%s", old, unsent)
@@ -294,13 +303,19 @@ end
 
 --- Checks a staleness.
 function M.staleness(value)
-  if value == nil then return 0 end
-  if value == "auto" then refuse("staleness = \"auto\" is not to be had yet; give a number") end
+  if value == nil or value == "auto" then return 0 end
   local d = number(value, 0, "option 'staleness', in rounds,")
   if d ~= math.huge and d ~= math.floor(d) then
-    refuse("option 'staleness' is a whole number of rounds or math.huge, not %g", d)
+    refuse("option 'staleness' is a whole number of rounds, math.huge or \"auto\", not %g", d)
   end
   return d
+end
+
+-- Options whose staleness is chosen while the loop runs.
+local function without_staleness(options)
+  local others = tables.copy(options)
+  others.staleness = nil
+  return others
 end
 
 --- Reads the options of an exchange.
@@ -319,7 +334,12 @@ function M.read(where, options, replicas)
                       number(options.bound, 0, "option 'bound'"),
                     residual = choice(options.residual or "keep", RESIDUALS, "option 'residual'"),
                     push_sum = boolean(options, "push_sum"), biased = boolean(options, "biased")}
-  settings.waits = waits.parse(where, options, SETTINGS)
+  settings.auto = options.staleness == "auto"
+  if settings.auto and (options.sync ~= nil or options.lags ~= nil) then
+    refuse("staleness = \"auto\" chooses among staleness from 0 on: leave out 'sync' and 'lags'")
+  end
+  settings.waits = waits.parse(where, settings.auto and without_staleness(options) or options,
+                               SETTINGS)
   settings.staleness = settings.waits.staleness or settings.staleness
   settings.asked = {}
   for _, list in ipairs {M.OPTIONS, M.OWN_OPTIONS} do
@@ -339,7 +359,9 @@ function M.changed(settings, changes)
   for _, name in ipairs {"filter", "merge", "staleness"} do
     if changes[name] ~= nil then options[name] = changes[name] end
   end
-  return M.read("the answer of on_round", options, settings.replicas)
+  local changed = M.read("the answer of on_round", options, settings.replicas)
+  changed.auto = settings.auto
+  return changed
 end
 
 return M

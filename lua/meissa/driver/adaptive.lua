@@ -1,0 +1,135 @@
+-- SPDX-License-Identifier: MIT
+--- Controllers of replicas: `every = "auto"` and `staleness = "auto"`.
+--
+-- Each few rounds they look at how long workers have worked, and how long anything else took, and
+-- answer as an `on_round` does. `every` is the size of a send buffer: it grows while exchanges take
+-- a good part of the time, and shrinks when they take hardly any (Herb, Jungnickel, Alt,
+-- "Harmonization of replicated machine learning models", section 4.1: batches by the utilisation of
+-- the network); beside it, a filter's threshold follows how far replicas are apart, and a weight
+-- how old what they hear is, as section 5 asks for. `staleness` grows while replicas wait for each
+-- other, and shrinks when they do not, or when they come apart. Decisions depend on time: such runs
+-- have other bits each time. Lives on the driver.
+-- @module meissa.driver.adaptive
+
+local settings_of = require "meissa.sync.settings"
+
+local M = {}
+
+-- Rounds from one decision to the next.
+local ROUNDS = 8
+
+-- Parts of the time beyond which something is changed: exchanges, waiting.
+local MUCH, LITTLE = 0.2, 0.04
+
+-- Exchanges that a share has at first, and at least.
+local FIRST, LEAST = 64, 4
+
+-- Decisions without waiting after which a staleness is given up that was needed before.
+local QUIET = 8
+
+-- How much further apart replicas may be than before.
+local APART = 2
+
+local Controller = {}
+Controller.__index = Controller
+
+--- The controllers of a group; nil where there are none.
+-- @tab group of replicas @number largest iterations of the largest share
+function M.new(group, largest)
+  if not group or not (group.auto_every or group.settings.auto) then return nil end
+  local self = setmetatable({group = group, most = math.max(1, math.floor(largest / LEAST)),
+                             wall = 0, busy = 0, waited = 0}, Controller)
+  if group.auto_every then self.every = math.max(1, math.floor(largest / FIRST)) end
+  if group.settings.auto then self.staleness, self.least, self.quiet = 0, 0, 0 end
+  return self
+end
+
+--- In how many rounds from round t on controllers decide next.
+function M.left(t) return ROUNDS - t % ROUNDS end
+
+--- Takes what some rounds took: `seconds` in all, `busy` and `waited` of all workers, how many
+-- these are.
+function Controller:take(seconds, busy, waited, workers)
+  self.wall = self.wall + seconds * workers
+  self.busy, self.waited = self.busy + busy, self.waited + waited
+end
+
+-- Another number of iterations from one exchange to the next.
+local function choose_every(self, answer, reasons)
+  local other = math.max(0, 1 - self.busy / self.wall)
+  local every = self.every
+  if other > MUCH then every = math.min(self.most, 2 * every) end
+  if other < LITTLE then every = math.max(1, math.floor(every / 2)) end
+  if every == self.every then return end
+  self.every, answer.every = every, every
+  reasons[#reasons + 1] = string.format("exchanges take %.0f %% of the time: every %d", 100 * other,
+                                        every)
+end
+
+local function clamp(value, least, most) return math.max(least, math.min(most, value)) end
+
+-- Another threshold, or weight: as far as replicas are apart, as old as what they hear is.
+local function choose_bounds(self, settings, disagreement, age, answer, reasons)
+  local filter, merge = settings.filter, settings.merge
+  self.asked = self.asked or {eps = filter.eps, lambda = merge.lambda}
+  local kind = filter.kind
+  if kind == "relative" and disagreement > 0 then
+    local eps = clamp(disagreement / 2, self.asked.eps / 8, self.asked.eps * 8)
+    if eps < filter.eps / 2 or eps > filter.eps * 2 then
+      answer.filter = {relative = eps, floor = filter.floor}
+      reasons[#reasons + 1] = string.format("replicas are %.2g apart: eps %.2g", disagreement, eps)
+    end
+  end
+  if merge.kind == "weighted" then
+    local lambda = self.asked.lambda / (1 + age)
+    if lambda < merge.lambda / 2 or lambda > merge.lambda * 2 then
+      answer.merge = {weighted = lambda, form = merge.form_name}
+      reasons[#reasons + 1] = string.format("what is heard is %.1f rounds old: lambda %.2g", age,
+                                            lambda)
+    end
+  end
+end
+
+-- Another staleness.
+local function choose_staleness(self, disagreement, answer, reasons)
+  local waits, now, why = self.waited / self.wall, self.staleness, nil
+  local before = self.apart or 0
+  local apart = before > 0 and disagreement > APART * before
+  if apart and now > 0 then
+    now, why = now - 1, string.format("replicas come apart (%.2g, %.2g before)", disagreement,
+                                      self.apart)
+  elseif waits > MUCH and now < settings_of.MOST_STALENESS then
+    now, why = now + 1, string.format("waiting takes %.0f %% of the time", 100 * waits)
+    self.least, self.quiet = now, 0
+  elseif waits < LITTLE and now > 0 then
+    self.quiet = self.quiet + 1
+    if now > self.least or self.quiet == QUIET then
+      now, why = now - 1, string.format("waiting takes %.0f %% of the time", 100 * waits)
+      self.least, self.quiet = now, 0
+    end
+  end
+  self.apart = disagreement
+  if not why then return end
+  self.staleness, answer.staleness = now, now
+  reasons[#reasons + 1] = string.format("%s: staleness %d", why, now)
+end
+
+--- Decides after round t.
+-- @tab settings that are in force @number disagreement of the replicas
+-- @number age of what they hear, in rounds, on average
+-- @return an answer as of on_round, with its `reason`; nil: none, or not after this round
+function Controller:decide(t, settings, disagreement, age)
+  if t % ROUNDS ~= 0 or self.wall <= 0 then return nil end
+  local answer, reasons = {}, {}
+  if self.every then
+    choose_every(self, answer, reasons)
+    choose_bounds(self, settings, disagreement, age, answer, reasons)
+  end
+  if self.staleness then choose_staleness(self, disagreement, answer, reasons) end
+  self.wall, self.busy, self.waited = 0, 0, 0
+  if #reasons == 0 then return nil end
+  answer.reason = table.concat(reasons, "; ")
+  return answer
+end
+
+return M

@@ -1,0 +1,74 @@
+-- SPDX-License-Identifier: MIT
+--- What the driver has of the copies of a group of replicas: their values as vectors, before a
+-- round and after it.
+-- @module meissa.driver.replica_copies
+
+local array = require "meissa.array"
+local exchanges = require "meissa.sync.exchange"
+local ffi = require "ffi"
+local replicas = require "meissa.sync.replica"
+local vectors = require "meissa.sync.vector"
+
+local M = {}
+
+-- How many elements a group's arrays have together.
+local function size_of(group)
+  local count = 0
+  for _, each in ipairs(group.members) do count = count + array.describe(each.target).count end
+  return count
+end
+
+local function new_vectors(group)
+  local list = {}
+  for k = 1, group.replicas do list[k] = vectors.new(size_of(group)) end
+  return list
+end
+
+-- The copies of replica k.
+local function copies_of(group, k)
+  local list = {}
+  for m, each in ipairs(group.members) do
+    local about = array.describe(each.target)
+    list[m] = {pointer = ffi.cast(about.type .. " *", replicas.row(each, k)), type = about.type,
+               count = about.count}
+  end
+  return list
+end
+
+-- Fills vectors with what the copies hold.
+local function load_copies(group, list)
+  for k = 1, group.replicas do vectors.load(copies_of(group, k), list[k]) end
+end
+
+--- Makes the copies hold vectors, and these what the copies then hold: floats are rounded.
+function M.store(group, list)
+  for k = 1, group.replicas do
+    local copies = copies_of(group, k)
+    vectors.store(copies, list[k])
+    vectors.load(copies, list[k])
+  end
+end
+
+--- A group's copies: {group =, count = elements of a replica, before = vectors, copies(k) = those
+-- of replica k}, and if it has exchanges `exchange` of meissa.sync.exchange and room for it.
+-- @param check whether what is exchanged is checked
+function M.open(group, check)
+  local state = {group = group, count = size_of(group), before = new_vectors(group),
+                 copies = function(k) return copies_of(group, k) end}
+  load_copies(group, state.before)
+  if not group.exchange then return state end
+  state.after, state.out = new_vectors(group), new_vectors(group)
+  state.exchange = exchanges.new(group.settings, state.count, state.before, check)
+  return state
+end
+
+--- Exchanges a group's copies at the end of round t; the bytes.
+function M.exchange(state, t)
+  load_copies(state.group, state.after)
+  local bytes = state.exchange:round(t, state.before, state.after, state.out)
+  M.store(state.group, state.out)
+  state.before, state.out = state.out, state.before
+  return bytes
+end
+
+return M
