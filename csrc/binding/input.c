@@ -224,6 +224,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->levels = ms_input_count(L, ms_input_number(L, table, "levels", 0), "levels");
   binding->stores_nothing = ms_input_boolean(L, table, "stores_nothing");
   binding->kept = ms_input_boolean(L, table, "kept");
+  binding->owned = ms_input_boolean(L, table, "owned");
   binding->metamethods =
       ms_input_count(L, ms_input_number(L, table, "metamethods", 0), "metamethods");
   binding->impure = ms_input_string(L, table, "impure");

@@ -60,9 +60,22 @@ static void call_function(ms_walk *walk, const ms_abstract_value *callee, const 
   call_whole(walk, callee, all, node, value);
 }
 
+/* A call of what gives something that is this part of the loop's own: like a table that the body
+ * has made, which may hold what was stored anywhere. */
+static bool call_owned(ms_walk *walk, const ms_abstract_value *callee, ms_node *node,
+                       ms_abstract_value *value) {
+  bool known = callee->kind == MS_ABSTRACT_VALUE_OTHER && callee->callable;
+  if (!known || !walk->bindings[callee->binding].owned) return false;
+  ms_arguments_walk(walk, node, MS_USE_WRITE);
+  *value = ms_abstract_value_other(walk->stored, walk->stored_captured);
+  ms_walk_add_stored(walk, value);
+  return true;
+}
+
 static void call_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   ms_abstract_value callee;
   ms_walk_value(walk, node->kid[0], &callee);
+  if (call_owned(walk, &callee, node, value)) return;
   if (ms_walk_builtin(walk, &callee, node, value)) return;
   if (callee.kind == MS_ABSTRACT_VALUE_OTHER && callee.literal != NULL) {
     ms_arguments all = ms_arguments_evaluate(walk, node, NULL);

@@ -107,6 +107,8 @@ typedef struct ms_binding {
   const uint32_t *reached;
   uint32_t reached_count;
   bool stores_nothing; /* FUNCTION, TABLE: neither it nor what it leads to may store into arrays */
+  bool owned; /* FUNCTION: what it gives belongs to the part of the loop that calls it, from one
+                 iteration to the next, and so does all that its methods change */
   bool kept; /* TABLE: as a class, all that its methods store into is what they are given or make */
   uint32_t metamethods;    /* TABLE: the events for which what it leads to has functions */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */

@@ -51,10 +51,10 @@ static bool cuts_one(const ms_choice *choice) {
   return choice->dim_count == 1 && choice->sequential == 0 && !choice->has_row;
 }
 
-/* Whether the body uses replicas of an array. */
+/* Whether the body uses replicas. */
 static bool has_replicas(const work *now) {
   for (uint32_t b = 0; b < now->walk.binding_count; b++) {
-    if (now->walk.bindings[b].replica) return true;
+    if (now->walk.bindings[b].replica || now->walk.bindings[b].owned) return true;
   }
   return false;
 }

@@ -67,7 +67,7 @@ MS_API void ms_filter_free(ms_filter *filter);
 
 /* What a filter goes on from, as ms_filter_state_size numbers: so that it may go on elsewhere, or
  * begin again where it was. Ledgers do not go along. */
-MS_API int64_t ms_filter_state_size(const ms_filter *filter);
+int64_t ms_filter_state_size(const ms_filter *filter);
 MS_API void ms_filter_save(const ms_filter *filter, double *state);
 MS_API void ms_filter_restore(ms_filter *filter, const double *state);
 

@@ -141,6 +141,20 @@ return {
     },
   },
   {
+    rule = "a model is its replica's, and is given what the replica begins with",
+    finders = {{spec = "spec/driver/replicate_models_spec.lua"}},
+    mutants = {
+      {"all replicas have one model", "lua/meissa/sync/models.lua",
+       "made[id][k] = known", "for j = 1, 99 do made[id][j] = known end"},
+      {"parameters stay what the model made of them", "lua/meissa/sync/models.lua",
+       "    ffi.copy(own.pointer, at.vector.pointer, size)\n", ""},
+      {"models are not asked what they were built with", "lua/meissa/sync/models.lua",
+       "if at.fresh then", "if false then"},
+      {"parameters are not taken back", "lua/meissa/sync/models.lua",
+       "ffi.copy(at.vector.pointer, own.pointer, own.count * ffi.sizeof(own.type))", ""},
+    },
+  },
+  {
     rule = "functions of replicas meet in one call, see nothing of each other, and are missed",
     finders = {functions},
     mutants = {

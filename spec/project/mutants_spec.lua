@@ -104,6 +104,7 @@ local PROMISED = {
   "a filter sends what its rule says, and forgets nothing that it does not count",
   "each replica does its share, pass by pass, in as many rounds as all",
   "an exchange merges what all have posted, by sender, and bits depend on nothing else",
+  "a model is its replica's, and is given what the replica begins with",
   "controllers follow what they measure, and say why",
   "without a barrier each replica hears what it may hear, once, and loses nothing",
   "a loop over replicas is one transaction, and writes nothing that replicas share",

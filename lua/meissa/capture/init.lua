@@ -16,6 +16,7 @@ local numbers = require("meissa.capture.numbers")
 local objects = require("meissa.array.objects")
 local known = require("meissa.capture.known")
 local libraries = require("meissa.base.libraries")
+local models = require("meissa.sync.models")
 local namespaces = require("meissa.capture.namespace")
 local searches = require("meissa.capture.search")
 local slots = require("meissa.capture.slot")
@@ -52,7 +53,9 @@ local function bind(state, value, depth, reads)
     return binding
   end
   local about = state.describe(value)
-  if about then
+  if models.is(value) then
+    binding.kind, binding.owned = "function", true
+  elseif about then
     describe_array(binding, about)
   elseif builtins[value] then
     binding.kind, binding.name = "builtin", builtins[value]
@@ -83,7 +86,8 @@ end
 local function follow(state, root, fields, visit)
   local value, depth = root, 0
   while depth < #fields do
-    if type(value) ~= "table" or state.describe(value) or state.opaque[value] then break end
+    local ends = type(value) ~= "table" or state.describe(value) or state.opaque[value]
+    if ends or models.is(value) then break end
     local found, asks = field_of(value, fields[depth + 1])
     if visit then visit(value, fields[depth + 1]) end
     if asks then break end
@@ -130,7 +134,7 @@ local function search_from(state, binding, root, capture)
     binding.globals = (root or namespace) .. " is used as a table of variables"
   end
   state.requires = state.requires or binding.name == "require"
-  if binding.kind ~= "function" and binding.kind ~= "table" then return end
+  if binding.kind ~= "function" and binding.kind ~= "table" or binding.owned then return end
   if binding.value == _G or binding.value == package.loaded then
     binding.all, state.anything = true, true
   end

@@ -108,6 +108,7 @@ end
 
 -- Notes a binding, of the loop or an inner one, for what is inside of it.
 function Work:enter(binding)
+  if binding.owned then return end
   if binding.kind == "function" and self.functions < MOST_FUNCTIONS then
     self.functions = self.functions + 1
     self.queue[#self.queue + 1] = binding

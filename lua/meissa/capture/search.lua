@@ -11,6 +11,7 @@ local basics = require("meissa.base.basics")
 local bytecode = require("meissa.capture.bytecode")
 local tables = require("meissa.base.tables")
 local known = require("meissa.capture.known")
+local models = require("meissa.sync.models")
 local libraries = require("meissa.base.libraries")
 local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
@@ -294,6 +295,7 @@ function Search:look(value, from, key)
   if builtins[value] and ownership.reaches(builtins[value]) then self.reaches = true end
   if drawing[value] or known.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or library or builtins[value] or self.state.opaque[value] then return end
+  if models.is(value) then return end
   if objects.is(value) then -- plain data: a search would find nothing in it
     objects.check(value)
     self.seen[content_of(value)] = true

@@ -13,6 +13,7 @@ local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
 local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.failure"
+local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
@@ -145,8 +146,10 @@ local function execute(run, told, bar)
   local request = {
     key = told.key, kernel = told.kernel, operands = told.operands, run = told.run,
     plan = run.grid.core, transaction = run.space.transaction,
-    workers = worker_count.size(run.session, grid, run.plan.strategy, run.record.learned),
-    loads = worker_count.loads(grid, run.record.learned),
+    workers = run.even_loads and 0 or
+      worker_count.size(run.session, grid, run.plan.strategy, run.record.learned),
+    loads = run.even_loads and ffi.cast("uint64_t *", run.even_loads) or
+      worker_count.loads(grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     unlogged = not told.marks and small.is_unlogged(run),
     flat = told.flat, buffers = #told.buffers, apart = told.singly, into = told.into,

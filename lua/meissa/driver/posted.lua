@@ -28,6 +28,13 @@ local M = {}
 -- Blocks of a job at most: what each leaves is kept until its end.
 local MOST_BLOCKS = 2 ^ 20
 
+-- Loads by which each process has the replicas that it had before, whatever they have to do.
+local function even_loads(replicas)
+  local loads = ffi.new("uint64_t[?]", replicas)
+  for k = 0, replicas - 1 do loads[k] = 1 end
+  return loads
+end
+
 local Posted = {}
 Posted.__index = Posted
 
@@ -54,7 +61,7 @@ local function told_of(state, lagged)
     members[m] = {id = about.id, type = about.type, count = about.count}
   end
   return {options = settings and options_of(settings), count = state.count, lagged = lagged,
-          members = members}
+          model = group.model and group.model.id, members = members}
 end
 
 -- Rows that begin with what the replicas hold, as versions.
@@ -65,7 +72,9 @@ local function open_rows(self)
     local rows = array.zeros({self.replicas, exchange.at.size})
     local data = ffi.cast("double *", array.core(rows).data)
     for k = 1, self.replicas do
-      exchange:begin(k, state.before[k], data + (k - 1) * exchange.at.size)
+      local row = data + (k - 1) * exchange.at.size
+      exchange:begin(k, state.before[k], row)
+      if exchange.at.made and state.group.begun then row[exchange.at.made] = 1 end
     end
     values[g] = rows
   end
@@ -89,8 +98,10 @@ function M.new(run, states)
   self.sync = waits.open(settings.waits, pool.workers())
   local lagged = self.sync.lags ~= nil
   for g, state in ipairs(states) do
-    self.exchanges[g] = posts.new(state.exchange and state.exchange.settings, state.count, lagged)
     self.told[g] = told_of(state, lagged)
+    self.exchanges[g] = posts.new(state.exchange and state.exchange.settings, state.count,
+                                  self.told[g])
+    self.even = self.even or state.group.model and even_loads(self.replicas)
   end
   self.sync.versions = math.max(self.sync.versions, replay.record() and replay.record().depth or 0)
   local found = {sets = {}, full = true}
@@ -124,7 +135,7 @@ local function prepare(self, shares, round, first, count)
   run.rounds, run.versions = describe(self), self.versions
   run.posts = {replicas = self.replicas, groups = self.told, round = round,
                oldest = self.sync.oldest}
-  run.first, run.last = 0, run.grid.blocks
+  run.first, run.last, run.even_loads = 0, run.grid.blocks, self.even
   run.along, run.lags = nil, nil
   local record = not nesting.in_body and replay.record()
   local along = record and self.sync.images and replay.next(count, self.replicas)
@@ -182,7 +193,10 @@ function Posted:run_rounds(shares, round, first, count, step)
   local replayed = prepare(self, shares, round, first, count)
   local result, bytes = step(self.run, replayed), {}
   self.versions.memory:advance(count)
-  for g in ipairs(self.states) do bytes[g] = settle(self, g, round, count) end
+  for g, state in ipairs(self.states) do
+    bytes[g] = settle(self, g, round, count)
+    state.group.begun = true
+  end
   return result, bytes
 end
 

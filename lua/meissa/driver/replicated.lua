@@ -171,7 +171,7 @@ end
 -- Whether rounds have no barrier.
 local function are_apart(self)
   for _, state in ipairs(self.states) do
-    if settings_of.is_posted(state.exchange.settings) then return true end
+    if state.group.model or settings_of.is_posted(state.exchange.settings) then return true end
   end
   return false
 end

@@ -112,8 +112,13 @@ function M.runner(instance, layout)
   if not posted then return run end
   return function(number)
     posted:begin(number)
-    local bytes, err = run(number)
-    if bytes then posted:finish(number) end
+    local ok, bytes, err = pcall(run, number)
+    if ok and bytes then
+      posted:finish(number)
+    else
+      posted:leave()
+    end
+    if not ok then error(bytes, 0) end
     return bytes, err
   end
 end

@@ -4,6 +4,7 @@
 -- @module meissa.kernel.posts
 
 local ffi = require "ffi"
+local models = require "meissa.sync.models"
 local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
 local vectors = require "meissa.sync.vector"
@@ -15,10 +16,10 @@ Posted.__index = Posted
 
 -- A group of replicas of which this process runs blocks.
 local function open(told, arrays)
-  local group = {members = {}, number = told.number}
+  local group = {members = {}, number = told.number, model = told.model}
   local settings = told.options and settings_of.read("meissa.replicate", told.options,
                                                      told.replicas)
-  group.posts = posts.new(settings, told.count, told.lagged)
+  group.posts = posts.new(settings, told.count, told)
   for m, member in ipairs(told.members) do
     local memory = member.array and arrays[member.array].pointer or
       ffi.new(member.type .. "[?]", member.count) -- the body has no use for it
@@ -62,6 +63,12 @@ local function next_row(self, group, k)
   return ffi.cast("double *", array.next) + (k - 1) * group.posts.at.size
 end
 
+-- What a replica begins with is what its copies hold.
+local function hold(group)
+  vectors.load(group.members, group.values)
+  group.posts:hold(group.values)
+end
+
 --- Before a block.
 function Posted:begin(block)
   local k = block % self.replicas + 1
@@ -71,8 +78,19 @@ function Posted:begin(block)
     local value = rows.own
     if last > 0 then value = group.posts:merge(k, self.round + last, rows, row) end
     vectors.store(group.members, value)
-    vectors.load(group.members, group.values)
-    group.posts:hold(group.values)
+    hold(group)
+    if group.model then
+      models.enter(group.model, {k = k, vector = group.members[1],
+                                 fresh = row[group.posts.at.made] == 0,
+                                 loaded = function() hold(group) end})
+    end
+  end
+end
+
+--- After a block that failed.
+function Posted:leave()
+  for _, group in ipairs(self.groups) do
+    if group.model then models.leave(group.model) end
   end
 end
 
@@ -81,8 +99,10 @@ function Posted:finish(block)
   local k = block % self.replicas + 1
   local t = (block - (k - 1)) / self.replicas + 1
   for _, group in ipairs(self.groups) do
+    local row = next_row(self, group, k)
+    if group.model and models.leave(group.model) then row[group.posts.at.made] = 1 end
     vectors.load(group.members, group.values)
-    group.posts:post(k, self.round + t, group.values, next_row(self, group, k))
+    group.posts:post(k, self.round + t, group.values, row)
   end
 end
 

@@ -11,6 +11,7 @@ local basics = require "meissa.base.basics"
 local buffers = require "meissa.array.buffer"
 local capture = require "meissa.capture"
 local errors = require "meissa.base.errors"
+local models = require "meissa.sync.models"
 local frame = require "meissa.capture.frame"
 local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
@@ -38,8 +39,9 @@ local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true
                     builtin = true}
 
 -- The value that a kernel gets for a captured one: a row of an array stands for its view, a buffer
--- for what is pending in it, a replica for its copy.
+-- for what is pending in it, a replica for its copy, models for the function that gives them.
 local function value_of(binding, value)
+  if binding.owned then return models.function_of(value) end
   return binding.kind == "array" and
     array.to_handle(replicas.copy(buffers.pending(value)), true) or value
 end

@@ -120,6 +120,7 @@ local function index(plan, bindings)
   end
   plan.array_of, plan.buffers, plan.replicas = {}, {}, {}
   for c, binding in ipairs(bindings) do
+    if binding.owned then plan.replicas[#plan.replicas + 1] = c end
     if binding.kind == "array" then
       if binding.replica then plan.replicas[#plan.replicas + 1] = c end
       if binding.buffers and not binding.replica and by_array[binding.array].binding == c then

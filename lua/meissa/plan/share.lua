@@ -84,7 +84,7 @@ end
 --- Whether a loop uses replicas.
 function M.has(bindings)
   for _, binding in ipairs(bindings) do
-    if binding.replica then return true end
+    if binding.replica or binding.owned then return true end
   end
   return false
 end

@@ -15,7 +15,7 @@ local M = {}
 
 local FLAGS = {
   "draws", "changes", "stores", "aliased", "sole_name", "plain_data", "stores_nothing", "kept",
-  "numbers",
+  "numbers", "owned",
 }
 
 -- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one

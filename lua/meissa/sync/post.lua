@@ -9,6 +9,7 @@
 --
 -- A row, where there is need of it:
 --   value   what the replica holds at the end of the round
+--   made    models: 1 when the replica's has been asked for
 --   base    deltas: what it held when the rows began
 --   total   deltas: what its rounds have changed since then
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
@@ -81,9 +82,10 @@ local function state_size(settings, count)
 end
 
 -- Where things are in a row; `size` of it.
-local function lay_out(settings, count, receivers, senders, lagged)
+local function lay_out(settings, count, receivers, senders, told)
   local at = {value = 0, size = count}
   local function take(name, size) at[name], at.size = at.size, at.size + size end
+  if told.model then take("made", 1) end
   if not settings then return at end
   at.edge = count + 1 + state_size(settings, count)
   if settings.merge.payload == "delta" then
@@ -91,7 +93,7 @@ local function lay_out(settings, count, receivers, senders, lagged)
     take("total", count)
   end
   if settings.push_sum then take("sum", count + 1) end
-  if settings.push_sum or lagged and at.total then take("taken", senders * (count + 1)) end
+  if settings.push_sum or told.lagged and at.total then take("taken", senders * (count + 1)) end
   if settings.filters or settings.push_sum then take("edges", receivers * at.edge) end
   take("heard", settings.replicas)
   take("bytes", 1)
@@ -105,8 +107,9 @@ Posts.__index = Posts
 --- Posts of a group of replicas, in a process that runs some of their blocks, or all.
 -- @tab settings of meissa.sync.settings; nil: what is private, of which nobody hears
 -- @number count elements of a replica
--- @param lagged whether what is seen of a sender may be older than what was seen before
-function M.new(settings, count, lagged)
+-- @tab told {lagged = whether what is seen of a sender may be older than what was seen before,
+-- model = whether replicas are models}
+function M.new(settings, count, told)
   local self = setmetatable({settings = settings, count = count, out = doubles(count),
                              before = doubles(count), change = doubles(count)}, Posts)
   local receivers, senders = 0, 0
@@ -117,7 +120,7 @@ function M.new(settings, count, lagged)
       return (senders_of(settings, k, t))
     end)
   end
-  self.at = lay_out(settings, count, receivers, senders, lagged)
+  self.at = lay_out(settings, count, receivers, senders, told)
   return self
 end
 

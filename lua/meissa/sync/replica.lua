@@ -10,6 +10,7 @@
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local models = require "meissa.sync.models"
 local settings_of = require "meissa.sync.settings"
 
 local M = {}
@@ -38,8 +39,11 @@ function M.copy(value)
   return value
 end
 
---- The replica whose copy an array stands for, or nil.
+--- The replica whose copy an array stands for, or the first one of the group whose models a
+-- function gives; nil for anything else.
 function M.of(copy)
+  local model = models.of(copy)
+  if model then return model.group.members[1] end
   return by_copy[array.describe(copy).id]
 end
 
@@ -209,10 +213,6 @@ local function check_private(options)
 end
 
 local function check_others(options)
-  if options.params ~= nil then
-    errors.raise("OPT", "meissa.replicate: option 'params' is not to be had yet: replicas are " ..
-                 "of arrays")
-  end
   local final = options.final
   if final ~= nil and final ~= "mean" and final ~= "none" then
     errors.raise("OPT", "meissa.replicate: option 'final' is \"mean\" or \"none\", not %s",
@@ -260,25 +260,8 @@ function M.check_apart(groups)
   end
 end
 
---- Permission for the parts of a loop to work on copies of their own; see the manual.
--- @param target a dense array of floats or doubles, or a list of such
--- @tab options see the manual; `replicas` and `every` are required
--- @return an object for each array
--- @usage local r = meissa.replicate(w, {replicas = 8, every = 500})
--- for pass, e in parallel(10, n) do ... r[f] = r[f] - lr * g ... end
--- Errors: OPT.
-function M.replicate(target, options)
-  errors.check_options("meissa.replicate", options, OPTIONS)
-  if type(options) ~= "table" then
-    errors.raise("OPT", "meissa.replicate needs options: how many replicas, and every how many " ..
-                 "iterations they exchange")
-  end
-  if type(target) == "function" then
-    errors.raise("OPT", "meissa.replicate of models that functions build is not to be had yet: " ..
-                 "replicas are of arrays")
-  end
-  local list = array.is(target) and {target} or target
-  if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
+-- What the options ask for, without members.
+local function new_group(options)
   check_private(options)
   check_others(options)
   local group = {replicas = whole(options, "replicas", M.MOST), members = {},
@@ -292,15 +275,73 @@ function M.replicate(target, options)
     group.settings = settings_of.read("meissa.replicate", options, group.replicas)
   end
   check_damped(group)
+  return group
+end
+
+local function add_member(group, target)
+  local about = array.describe(target)
+  local copy = array.zeros(about.dims, {type = about.type})
+  local member = setmetatable({target = target, group = group, copy = copy}, Replica)
+  group.members[#group.members + 1] = member
+  by_copy[array.describe(copy).id] = member
+end
+
+-- Replicas of what a function builds. Of the first one it is found out how many parameters there
+-- are.
+local function replicate_models(build, options)
+  if type(options.params) ~= "function" then
+    errors.raise("OPT", "meissa.replicate(build, options): option 'params' is a function that " ..
+                 "gives a model's parameters, params = function(m) return m:getParameters() " ..
+                 "end, not %s", tostring(options.params))
+  end
+  if options.exchange == false then
+    errors.raise("OPT", "meissa.replicate: models are exchanged: leave out 'exchange = false'")
+  end
+  local group = new_group(options)
+  if group.settings.merge.kind == "function" then
+    errors.raise("OPT", "meissa.replicate: models are merged where they live, without a " ..
+                 "function as merge")
+  end
+  group.model = models.new(build, options.params)
+  group.model.group = group
+  local vector = models.model(group.model.id, build, options.params, 1).vector
+  if vector.count < 1 then
+    errors.raise("OPT", "meissa.replicate: the model has no parameters to be exchanged")
+  end
+  local target = array.zeros({vector.count}, {type = vector.type})
+  ffi.copy(bytes_of(target), vector.pointer, vector.count * sizes[vector.type])
+  add_member(group, target)
+  return group.model
+end
+
+--- Permission for the parts of a loop to work on copies of their own; see the manual.
+-- @param target a dense array of floats or doubles, or a list of such; or a function build(k) that
+-- makes the model of replica k, of which option `params` gives what is exchanged
+-- @tab options see the manual; `replicas` and `every` are required
+-- @return an object for each array; for models a function that gives that of the body's replica
+-- @usage local r = meissa.replicate(w, {replicas = 8, every = 500})
+-- for pass, e in parallel(10, n) do ... r[f] = r[f] - lr * g ... end
+-- Errors: OPT.
+function M.replicate(target, options)
+  errors.check_options("meissa.replicate", options, OPTIONS)
+  if type(options) ~= "table" then
+    errors.raise("OPT", "meissa.replicate needs options: how many replicas, and every how many " ..
+                 "iterations they exchange")
+  end
+  if type(target) == "function" then return replicate_models(target, options) end
+  if options.params ~= nil then
+    errors.raise("OPT", "meissa.replicate: option 'params' belongs to models that a function " ..
+                 "builds: meissa.replicate(build, {params = ...})")
+  end
+  local list = array.is(target) and {target} or target
+  if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
+  local group = new_group(options)
   for k, each in ipairs(list) do
     check_target(each, k == 1 and "the argument" or "an array")
     for other = 1, k - 1 do
       if array.overlap(list[other], each) then raise_shared(list[other], each) end
     end
-    local about = array.describe(each)
-    local copy = array.zeros(about.dims, {type = about.type})
-    group.members[k] = setmetatable({target = each, group = group, copy = copy}, Replica)
-    by_copy[array.describe(copy).id] = group.members[k]
+    add_member(group, each)
   end
   return unpack(group.members)
 end

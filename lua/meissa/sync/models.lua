@@ -1,0 +1,228 @@
+-- SPDX-License-Identifier: MIT
+--- Models that replicas have to themselves and that are no arrays: networks, closures, whatever a
+-- function builds (`meissa.replicate(build, {params = ...})`).
+--
+-- A model lives in the process that runs its replica's blocks, from one block to the next: it is
+-- built there when it is first asked for. Of it only the parameters are exchanged, a vector that is
+-- its own memory (anything with data() and nElement(), or a DistArray): before a block they are
+-- given what the replica begins with, and taken when it has ended. State of every process; one
+-- thread.
+-- @module meissa.sync.models
+
+local array = require "meissa.array"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local tables = require "meissa.base.tables"
+
+local M = {}
+
+-- Models by group and replica; groups in the order in which they came.
+local made, order = {}, {}
+local MOST_GROUPS = 64
+
+-- What replica of a group is being run here, by group.
+local present = {}
+
+-- ------------------------------------------------------------------------------------- parameters
+
+local TYPES = {float = ffi.typeof "float *", double = ffi.typeof "double *"}
+
+local function refuse(format, ...) errors.raise("OPT", format, ...) end
+
+-- Where the parameters of a model are: {pointer =, count =, type =, keep =}.
+local function vector_of(value)
+  if array.is_handle(value) then
+    local about = array.describe(value)
+    if not TYPES[about.type] or about.sparse then
+      refuse("option 'params' of meissa.replicate gives a dense array of floats or doubles, not %s",
+             tostring(value))
+    end
+    local stride = 1
+    for d = #about.dims, 1, -1 do
+      if about.dims[d] > 1 and about.strides[d] ~= stride then
+        refuse("option 'params' of meissa.replicate gives an array whose elements do not lie " ..
+               "one behind the other: %s", tostring(value))
+      end
+      stride = stride * about.dims[d]
+    end
+    local pointer = ffi.cast(TYPES[about.type], array.core(value).data)
+    return {pointer = pointer, count = about.count, type = about.type, keep = value}
+  end
+  local kind = type(value)
+  local has = (kind == "table" or kind == "userdata" or kind == "cdata") and
+    pcall(function() return value.data, value.nElement end) and value.data and value.nElement
+  if not has then
+    refuse("option 'params' of meissa.replicate is a function that gives a model's parameters, " ..
+           "one vector of floats or doubles with data() and nElement(), or a DistArray, not %s",
+           tostring(value))
+  end
+  local pointer, count = value:data(), tonumber(value:nElement())
+  for name, ctype in tables.each(TYPES) do
+    if type(pointer) == "cdata" and ffi.istype(ctype, pointer) then
+      return {pointer = pointer, count = count, type = name, keep = value}
+    end
+  end
+  refuse("the parameters of a replica's model must be floats or doubles: data() gave %s",
+         tostring(pointer))
+end
+
+-- ------------------------------------------------------------------------------------- generators
+
+-- The state of Torch's generator, where there is one.
+local function generator()
+  local torch = package.loaded.torch
+  return type(torch) == "table" and type(torch.getRNGState) == "function" and torch or nil
+end
+
+local function seed(k)
+  math.randomseed(k)
+  local torch = generator()
+  if torch then torch.manualSeed(k) end
+end
+
+-- ------------------------------------------------------------------------------------- models
+
+local function build_model(id, build, params, k)
+  local torch = generator()
+  local outside = torch and torch.getRNGState()
+  seed(k)
+  local model = build(k)
+  if model == nil then refuse("the function that builds a replica's model gave nil") end
+  local known = {model = model, vector = vector_of(params(model))}
+  if torch then
+    known.generator = torch.getRNGState()
+    torch.setRNGState(outside)
+  end
+  if not made[id] then
+    made[id] = {}
+    order[#order + 1] = id
+    if #order > MOST_GROUPS then made[table.remove(order, 1)] = nil end
+  end
+  made[id][k] = known
+  return known
+end
+
+--- The model of replica k in this process, built if it is not there: {model =, vector = {pointer =,
+-- count =, type =}}.
+-- Errors: OPT, and what `build` and `params` raise.
+function M.model(id, build, params, k)
+  return made[id] and made[id][k] or build_model(id, build, params, k)
+end
+
+--- Begins a block of a replica: `at` is {k =, vector = {pointer =, count =, type =}, what the
+-- replica begins with; fresh = whether that is what its model has when it is built; loaded =
+-- function() called when the model has been asked for}.
+function M.enter(id, at) present[id] = at end
+
+--- Ends it: the vector has what the model's parameters are. Whether the model was asked for.
+function M.leave(id)
+  local at = present[id]
+  present[id] = nil
+  if not at.model then return false end
+  local own = at.model.vector
+  ffi.copy(at.vector.pointer, own.pointer, own.count * ffi.sizeof(own.type))
+  if at.outside then
+    at.model.generator = generator().getRNGState()
+    generator().setRNGState(at.outside)
+  end
+  return true
+end
+
+local function load_model(id, build, params, at)
+  local known = M.model(id, build, params, at.k)
+  local own = known.vector
+  if own.count ~= at.vector.count or own.type ~= at.vector.type then
+    refuse("the model of replica %d has %d parameters (%s), and that of replica 1 has %d (%s)",
+           at.k, own.count, own.type, at.vector.count, at.vector.type)
+  end
+  local size = own.count * ffi.sizeof(own.type)
+  if at.fresh then
+    ffi.copy(at.vector.pointer, own.pointer, size)
+  else
+    ffi.copy(own.pointer, at.vector.pointer, size)
+  end
+  at.model = known
+  if known.generator then
+    at.outside = generator().getRNGState()
+    generator().setRNGState(known.generator)
+  end
+  at.loaded()
+  return known.model
+end
+
+--- The model of the replica that is being run here.
+-- Errors: BDY OPT, and what `build` and `params` raise.
+function M.get(id, build, params)
+  local at = present[id]
+  if not at then
+    errors.raise("BDY", "a replica's model is there in the body of a loop over replicas alone")
+  end
+  if at.model then return at.model.model end
+  return load_model(id, build, params, at)
+end
+
+--- What the body calls: a function without arguments that gives it. It travels to workers, and what
+-- it needs of this module by name.
+function M.call(id, build, params)
+  return function() return M.get(id, build, params) end
+end
+
+-- ------------------------------------------------------------------------------------- handles
+
+local Model = {}
+Model.__index = Model
+
+local last_id = 0
+
+-- Handles by the functions that stand for them.
+local by_call = setmetatable({}, {__mode = "k"})
+
+--- A handle on the models of a group: what the program has. `call` of it is for bodies.
+function M.new(build, params)
+  last_id = last_id + 1
+  local self = {id = last_id, build = build, params = params,
+                call = M.call(last_id, build, params)}
+  by_call[self.call] = self
+  return setmetatable(self, Model)
+end
+
+--- Whether a value is such a handle.
+function M.is(value) return type(value) == "table" and getmetatable(value) == Model end
+
+--- The function that stands for a handle in a body; any other value as it is.
+function M.function_of(value)
+  if M.is(value) then return value.call end
+  return value
+end
+
+--- The handle that such a function stands for, or nil.
+function M.of(call) return by_call[call] end
+
+function Model.__tostring(self)
+  return string.format("models of %d replicas", self.group.replicas)
+end
+
+--- r:replica(k): a new array with the parameters of replica k.
+function Model:replica(k) return self.group.members[1]:replica(k) end
+
+--- r:reset(): the next loop begins with models that are built anew.
+function Model:reset()
+  self.group.members[1]:reset()
+  self.group.begun = nil
+  made[self.id], by_call[self.call] = nil, nil
+  last_id = last_id + 1
+  self.id, self.call = last_id, M.call(last_id, self.build, self.params)
+  by_call[self.call] = self
+end
+
+--- r() outside of a loop: a model with what the replicas have come to together.
+function Model:__call()
+  if present[self.id] then return self.call() end
+  local known = M.model(self.id, self.build, self.params, 1)
+  local target = self.group.members[1].target
+  local numbers, own = target:totable(), known.vector
+  for i = 1, own.count do own.pointer[i - 1] = numbers[i] end
+  return known.model
+end
+
+return M

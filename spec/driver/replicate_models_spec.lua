@@ -1,0 +1,226 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 120 s
+-- Replicas that are models: networks and closures, of which the parameters are exchanged, against
+-- replicas of arrays that do the same, on all roads.
+local child = require "spec.support.child"
+local deaths = require "spec.driver.deaths"
+local ffi = require "ffi"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local ROADS = {{workers = 0}, {workers = 1}, {workers = 2}, {workers = 4},
+               {workers = 2, shm = false}}
+
+local function on(road, fn)
+  meissa.init {workers = road.workers, shm = road.shm, quiet = true}
+  return fn()
+end
+
+local n, m = 40, 5
+local X, y = meissa.randn({n, m}, {seed = 3}), meissa.randn({n}, {seed = 4})
+
+-- A vector as Torch has it.
+local function vector(count, type)
+  local numbers = ffi.new(type .. "[?]", count)
+  return {numbers = numbers, data = function() return ffi.cast(type .. " *", numbers) end,
+          nElement = function() return count end}
+end
+
+-- A linear model with momentum, which is nobody else's.
+local function build(type)
+  return function(k)
+    local self = {k = k, w = vector(m, type), v = {}, steps = 0}
+    for f = 1, m do self.w.numbers[f - 1], self.v[f] = 0.5, 0 end
+    function self.step(me, lr, x, target)
+      local w, p = me.w.numbers, 0
+      for f = 1, m do p = p + w[f - 1] * x[f] end
+      local g = p - target
+      for f = 1, m do
+        me.v[f] = 0.5 * me.v[f] + g * x[f]
+        w[f - 1] = w[f - 1] - lr * me.v[f]
+      end
+      me.steps = me.steps + 1
+      return g * g
+    end
+    return self
+  end
+end
+
+local function params(model) return model.w end
+
+local function train_models(options, passes, type)
+  options.params = params
+  local r = meissa.replicate(build(type or "double"), options)
+  local loss, steps = 0, meissa.zeros(n)
+  for _, e in parallel(passes, n) do
+    local model = r()
+    loss = loss + model:step(0.05, X[e], y[e])
+    steps[e] = model.steps
+  end
+  return {r = r, loss = loss, steps = steps, plan = meissa.last()}
+end
+
+local function train_arrays(options, passes, type)
+  options.params = nil
+  local w = meissa.full({m}, 0.5, {type = type or "double"})
+  local r = meissa.replicate(w, options)
+  local v = meissa.replicate(meissa.zeros(m), {replicas = options.replicas, exchange = false})
+  local loss = 0
+  for _, e in parallel(passes, n) do
+    local p = 0
+    for f = 1, m do p = p + r[f] * X[e][f] end
+    local g = p - y[e]
+    loss = loss + g * g
+    for f = 1, m do
+      v[f] = 0.5 * v[f] + g * X[e][f]
+      r[f] = r[f] - 0.05 * v[f]
+    end
+  end
+  return {r = r, w = w, loss = loss}
+end
+
+describe("replicas of models", function()
+  after_each(function() meissa.init {workers = 2, quiet = true} end)
+
+  it("are replicas of arrays with private state, bit for bit on all roads", function()
+    for _, type in ipairs {"double", "float"} do
+      for _, options in ipairs {
+        {topology = "root-expander"}, {merge = {add = 0.25}}, {topology = "ring", push_sum = true},
+        {lags = function(t, k) return (t + k) % 2 end, staleness = 1},
+        {filter = {magnitude = 0.01}, topology = "ring-both"},
+      } do
+        options.replicas, options.every = 4, 3
+        options.sync = not options.lags and "notify-ack" or nil
+        local expected = on(ROADS[1], function() return train_arrays(options, 3, type) end)
+        for _, road in ipairs(ROADS) do
+          local got = on(road, function() return train_models(options, 3, type) end)
+          for k = 1, 4 do
+            assert.same(expected.r:replica(k):totable(), got.r:replica(k):totable())
+          end
+          if type == "double" then assert.equal(expected.loss, got.loss) end
+          assert.equal(30, got.steps:max()) -- each has its own count
+          local merged = got.r()
+          for f = 1, m do assert.equal(expected.w[f], merged.w.numbers[f - 1]) end
+        end
+      end
+    end
+  end)
+
+  it("live on from loop to loop where they are, until they are reset", function()
+    for _, road in ipairs(ROADS) do
+      on(road, function()
+        local r = meissa.replicate(build "double", {replicas = 4, every = 5, params = params})
+        local steps = meissa.zeros(n)
+        local function pass()
+          for e in parallel(n) do
+            local model = r()
+            model:step(0.01, X[e], y[e])
+            steps[e] = model.steps
+          end
+          return steps:max()
+        end
+        assert.equal(10, pass())
+        assert.equal(20, pass())
+        r:reset()
+        assert.equal(10, pass())
+      end)
+    end
+  end)
+
+  it("begin as they are built, each by its number", function()
+    for _, road in ipairs(ROADS) do
+      on(road, function()
+        local seen = meissa.zeros(6)
+        local r = meissa.replicate(function(k)
+          return {w = meissa.full({2}, 10 * k), k = k}
+        end, {replicas = 3, every = math.huge, final = "none", topology = "ring", biased = true,
+              params = function(model) return model.w end})
+        for i in parallel(6) do
+          local model = r()
+          seen[i] = model.k
+          model.w[1] = model.w[1] + 1
+        end
+        assert.same({1, 1, 2, 2, 3, 3}, seen:totable())
+        assert.same({(12 + 32) / 2, 20}, r:replica(1):totable()) -- of 3, which it hears
+        assert.same({(22 + 12) / 2, 15}, r:replica(2):totable())
+      end)
+    end
+  end)
+
+  it("show on_round what they have come to", function()
+    local rounds = {}
+    local r = meissa.replicate(build "double", {replicas = 4, every = 2, params = params, cut = 2,
+      on_round = function(s)
+        rounds[#rounds + 1] = s.value()[1]
+        assert.equal(m, s.replica(2):size(1))
+        if s.round == 4 then return {stop = true} end
+      end})
+    for e in parallel(n) do r():step(0.01, X[e], y[e]) end
+    assert.equal(2, #rounds)
+    assert.equal(rounds[2], r().w.numbers[0])
+  end)
+
+  it("are refused where they cannot be had", function()
+    local function refused(what, fn, ...)
+      local ok, err = pcall(fn, ...)
+      assert.is_false(ok)
+      assert.truthy(tostring(err):find(what, 1, true), tostring(err))
+    end
+    local options = {replicas = 2, every = 1}
+    refused("option 'params' is a function", meissa.replicate, build "double", options)
+    refused("belongs to models", meissa.replicate, meissa.zeros(2),
+            {replicas = 2, every = 1, params = params})
+    refused("with data() and nElement()", meissa.replicate, build "double",
+            {replicas = 2, every = 1, params = function() return 3 end})
+    refused("gave nil", meissa.replicate, function() end,
+            {replicas = 2, every = 1, params = params})
+    refused("floats or doubles", meissa.replicate, build "int",
+            {replicas = 2, every = 1, params = params})
+    refused("without a function as merge", meissa.replicate, build "double",
+            {replicas = 2, every = 1, params = params, merge = function(a) return a end})
+    local r = meissa.replicate(function(k) return {w = meissa.zeros(k)} end,
+                               {replicas = 2, every = 1, params = params})
+    for _, road in ipairs {ROADS[1], ROADS[3]} do
+      on(road, function()
+        refused("the model of replica 2 has 2 parameters", function()
+          for i in parallel(4) do r().w[1] = i end
+        end)
+      end)
+    end
+  end)
+
+  it("are not written through by what the loop shares", function()
+    local w = meissa.zeros(4)
+    local r = meissa.replicate(build "double", {replicas = 2, every = 1, params = params})
+    local ok, err = pcall(function()
+      for i in parallel(4) do
+        local model = r()
+        if model.last then model.last[1] = i end
+        model.last = w
+      end
+    end)
+    assert.is_false(ok)
+    assert.equal("DEP", err.code)
+  end)
+end)
+
+for _, shm in ipairs {1, 0} do
+  describe(("models whose workers die (MEISSA_SHM=%d)"):format(shm), function()
+    it("begin again with the parameters that were there", function()
+      local output, status = child.script(deaths.HEAD .. [[
+        local r = meissa.replicate(function(k) return {w = meissa.zeros(1), k = k} end,
+          {replicas = 3, every = 2, merge = {add = 1}, params = function(model) return model.w end})
+        local hits = meissa.zeros(12)
+        for pass, i in parallel(4, 12, {impure = true}) do
+          local model = r()
+          model.w[1] = model.w[1] + 1
+          hits[i] = hits[i] + 1
+          if pass == 3 and i == 6 then die_once() end
+        end
+        print(r().w[1], hits:min(), hits:max(), meissa.last().deaths)]],
+        {env = "MEISSA_WORKERS=2 MEISSA_SHM=" .. shm, seconds = 40})
+      assert.equal(0, status, output)
+      assert.truthy(output:find("48\t4\t4\t1\n", 1, true), output)
+    end)
+  end)
+end
