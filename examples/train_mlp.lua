@@ -19,15 +19,6 @@ function M.new(inputs, hidden, classes, seed)
           meissa.zeros(classes)}
 end
 
---- Replicas of a network and of its momentum, for M.pass.
-function M.replicate(net, options)
-  local zeros = {}
-  for k, each in ipairs(net) do zeros[k] = each:clone():fill(0) end
-  local self = {meissa.replicate(net, options)}
-  self.momentum = {meissa.replicate(zeros, {replicas = options.replicas, exchange = false})}
-  return self
-end
-
 --- Goes `passes` times through the points, in batches of `size`; the mean loss.
 function M.pass(replicas, X, y, passes, size, rate, decay, how)
   local W1, b1, W2, b2 = unpack(replicas)
@@ -106,98 +97,15 @@ end
 
 if ... == "train_mlp" then return M end
 
-local run = require "run"
-local parser = run.parser("train_mlp.lua", "A multilayer network on replicas.", {rank = true})
-parser:epilog [[
-UCI's optdigits:        --data optdigits.tra --test optdigits.tes]]
-parser:option("--replicas", "How many copies of the network learn."):convert(
-  tonumber):default "4"
-parser:option("--every", "Batches of a replica from one exchange to the next."):convert(
-  tonumber):default "4"
-parser:option("--topology", "Who hears whom (meissa.topology)."):default "all"
+local classifier = require "classifier"
+local parser = classifier.parser("train_mlp.lua", "A multilayer network on replicas.",
+                                 {every = "4", rate = "0.1"})
 parser:option("--hidden", "Units of the hidden layer."):convert(tonumber):default "64"
-parser:option("--batch", "Points of a batch."):convert(tonumber):default "16"
-parser:option("--rate", "Step size."):convert(tonumber):default "0.1"
-parser:option("--momentum", "How much of the last step goes into the next."):convert(
-  tonumber):default "0.9"
-parser:option("--points", "How many points to generate."):convert(tonumber):default "4000"
-parser:option("--save", "Save the weights to this file.")
-local options = run.options(parser)
+local options = require("run").options(parser)
+local data = classifier.data(options)
+local net = M.new(data.X:size(2), options.hidden, data.classes, options.seed)
 
--- Points around the centers of ten classes.
-local function generate(points, seed)
-  local X, y = meissa.randn({points, 64}, {seed = seed}), meissa.zeros(points)
-  local centers = meissa.randn({10, 64}, {seed = 1})
-  for p in parallel(points) do
-    y[p] = (p - 1) % 10 + 1
-    for f = 1, 64 do X[p][f] = (X[p][f] + centers[(p - 1) % 10 + 1][f]) / 2 end
-  end
-  return X, y
-end
-
--- Features scaled by the largest one, and classes from 1.
-local function read(path, scale)
-  local table_of = run.read(meissa.read.csv, path)
-  local n, columns = table_of:size(1), table_of:size(2)
-  local X, y = meissa.zeros(n, columns - 1), meissa.zeros(n)
-  scale = scale or 1 / table_of:narrow(2, 1, columns - 1):max()
-  for p in parallel(n) do
-    for f = 1, columns - 1 do X[p][f] = table_of[p][f] * scale end
-    y[p] = table_of[p][columns] + 1
-  end
-  return X, y, scale
-end
-
-local X, y, T, ty, scale
-if options.data then
-  X, y, scale = read(options.data)
-  T, ty = X, y
-  if options.test then T, ty = read(options.test, scale) end
-else
-  X, y = generate(options.points, options.seed + 1)
-  T, ty = generate(math.ceil(options.points / 4), options.seed + 2)
-end
-local classes = y:max()
-local net = M.new(X:size(2), options.hidden, classes, options.seed)
-local made, replicas = pcall(M.replicate, net, {
-  replicas = options.replicas, every = options.every, topology = options.topology,
-  shuffle = options.seed})
-if not made then parser:error(replicas.message or tostring(replicas)) end
-
-local report = run.report(options, {
-  {key = "epoch", title = "epoch", format = "%d"},
-  {key = "loss", title = "loss", format = "%.4f"},
-  {key = "accuracy", title = "accuracy", format = "%.4f"},
-  {key = "exchanges", title = "exchanges", format = "%d"},
-  {key = "seconds", title = "seconds", format = "%.3f"},
-})
-if not options.json then
-  print(("learning from %d points of %d numbers, testing on %d"):format(X:size(1), X:size(2),
-                                                                       T:size(1)))
-end
-local epochs, total, loss, right, plan = options.epochs or 30, 0, nil, nil, nil
-for epoch = 1, epochs do
-  report:progress(epoch - 1, epochs, "learning")
-  local started = meissa.clock()
-  loss = M.pass(replicas, X, y, 1, options.batch, options.rate, options.momentum,
-                {engine = options.engine, hidden = options.hidden, classes = classes})
-  plan = meissa.last()
-  local seconds = meissa.clock() - started
-  total = total + seconds
-  right = M.accuracy(net, T, ty)
-  report:row {epoch = epoch, loss = loss, accuracy = right, exchanges = plan.rounds,
-              seconds = seconds}
-end
-
-if options.save then
-  meissa.save(options.save, {W1 = net[1], b1 = net[2], W2 = net[3], b2 = net[4]})
-end
-report:summary {
-  loss = loss, accuracy = right, seconds = total, workers = plan.workers, engine = plan.engine,
-  strategy = plan.strategy, guarantee = plan.guarantee, replicas = options.replicas,
-  updates_per_second = epochs * X:size(1) / total,
-}
-if not options.json then
-  print "\nThe plan of a pass:\n"
-  print(plan)
-end
+classifier.train(parser, options, data, net, {"W1", "b1", "W2", "b2"}, function(replicas)
+  return M.pass(replicas, data.X, data.y, 1, options.batch, options.rate, options.momentum,
+                {engine = options.engine, hidden = options.hidden, classes = data.classes})
+end, function() return M.accuracy(net, data.T, data.ty) end)

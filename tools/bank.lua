@@ -69,6 +69,7 @@ local EXAMPLES = {
   "train_lda --epochs 1 --data spec/data/docword.kos.txt.gz --rank 4",
   "train_mf --data spec/data/ml-latest-small.ratings.csv.gz --epochs 2 --rank 4",
   "train_mf --epochs 1 --rank 4 --engine lua", "train_slr --epochs 1", "train_svm --epochs 1",
+  "train_cnn --points 640 --epochs 2",
   "train_mlp --points 640 --epochs 2",
   "logreg_harmonized --points 4000 --epochs 1",
   "lasso_cocoa --points 500 --features 100 --epochs 2",

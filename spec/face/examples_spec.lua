@@ -29,8 +29,8 @@ end
 
 describe("all that read files", function()
   for _, name in ipairs {"gbt", "kmeans", "lasso_cocoa", "logreg_harmonized", "pagerank", "sweep",
-                         "train_lda", "train_mf", "train_mlp", "train_slr", "train_svm",
-                         "wordcount"} do
+                         "train_cnn", "train_lda", "train_mf", "train_mlp", "train_slr",
+                         "train_svm", "wordcount"} do
     it("tell of a file that is not there, " .. name .. ".lua", function()
       local output, status = child.shell(
         ("luajit examples/%s.lua --data no/such/file 2>&1"):format(name), 60)

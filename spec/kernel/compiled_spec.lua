@@ -22,6 +22,7 @@ local RUNS = {
   ["sweep.lua"] = {"--ratings 5000 --epochs 2 --rates 0.01 --regs 0.1",
                    code = "train_mf.lua"},
   ["wordcount.lua"] = {},
+  ["train_cnn.lua"] = {"--points 640 --epochs 2"},
   ["train_lda.lua"] = {"--epochs 2"},
   ["train_mlp.lua"] = {"--points 640 --epochs 2"},
   ["train_slr.lua"] = {"--points 4000 --epochs 2"},
