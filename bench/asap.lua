@@ -13,23 +13,12 @@ local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/?.lua;" .. directory ..
   "../examples/support/?.lua;" .. package.path
 local argparse = require "argparse"
+local curves = require "curves"
 local figure = require "figure"
 local meissa = require "meissa"
 local points = require "points"
 local run = require "run"
 local svm = require "train_svm"
-
--- Positive numbers, commas between them.
-local function numbers(text)
-  local list = {}
-  for each in text:gmatch "[^,]+" do
-    local number = tonumber(each)
-    if not number or number <= 0 then return nil, "not a positive number: " .. each end
-    list[#list + 1] = number
-  end
-  if #list == 0 then return nil, "no number" end
-  return list
-end
 
 local parser = argparse("asap.lua", "SVM by SGD on replicas, by topologies.")
 parser:option("--data", "A file in LIBSVM's form (gz); default: 20,000 points of its own.")
@@ -38,8 +27,8 @@ parser:option("--replicas", "Copies of the weights."):convert(tonumber):default 
 parser:option("--every", "Examples of a replica between exchanges."):convert(tonumber)
   :default "100"
 parser:option("--passes", "Passes over the data."):convert(tonumber):default "8"
-parser:option("--rates", "Step sizes that are tried; that of pass k is a k-th."):convert(numbers)
-  :default "0.02,0.1,0.5"
+parser:option("--rates", "Step sizes that are tried; that of pass k is a k-th.")
+  :convert(curves.numbers):default "0.02,0.1,0.5"
 parser:option("--reg", "Weight of the squared norm."):convert(tonumber):default "0.0001"
 parser:option("--target", "How near to the serial loss, as a factor."):convert(tonumber)
   :default "1.02"
@@ -60,6 +49,10 @@ local SETTINGS = {
   {name = "ring", topology = "ring"},
   {name = "ring, push-sum", topology = "ring", push_sum = true},
   {name = "one-peer-exp.", topology = "one-peer-exponential"},
+  {name = "r-exp, notify-ack", topology = "root-expander", sync = "notify-ack"},
+  {name = "r-exp, barrier", topology = "root-expander", sync = "barrier"},
+  {name = "r-exp, async", topology = "root-expander", sync = "async"},
+  {name = "r-exp, stale 2", topology = "root-expander", staleness = 2},
 }
 
 local PUBLISHED = [[
@@ -72,11 +65,12 @@ Published, on other data and machines:
   fig. 8   consistent reduces with 5 and more of 7: NOTIFY-ACK 100 %, BSP 77 %, ASYNC 39 %
   fig. 9   images a second: NOTIFY-ACK 229.3, BSP 217.8, ASYNC 246
   fig. 10  webspam: NOTIFY-ACK about 3 times as fast as BSP; ASYNC does not converge
-Replicas merge what is of the same round here, all of it, as with NOTIFY-ACK: 100 % of reduces are
-consistent, and what the figures from 8 on compare that with is not run.]]
+"there" is the share of messages of the round before that were there when a replica merged: all of
+them where replicas wait for each other. Workers share one host, where a message is there when it is
+sent: what is late here is a replica, not the network.]]
 
 local report = run.report({json = asked.json, quiet = true}, {
-  {key = "setting", title = "setting", format = "%s", width = 16},
+  {key = "setting", title = "setting", format = "%s", width = 19},
   {key = "gap", title = "gap", format = "%.4f", width = 8},
   {key = "rate", title = "rate", format = "%g", width = 7},
   {key = "rounds", title = "rounds", format = "%d", width = 8},
@@ -84,13 +78,11 @@ local report = run.report({json = asked.json, quiet = true}, {
   {key = "mean_replica", title = "mean one", format = "%.4f", width = 10},
   {key = "worst_replica", title = "worst", format = "%.4f", width = 9},
   {key = "accuracy", title = "accuracy", format = "%.4f", width = 10},
+  {key = "there", title = "there", format = "%.1f %%", width = 9},
   {key = "samples_per_second", title = "samples/s", format = "%.0f", width = 11},
   {key = "seconds", title = "seconds", format = "%.3f", width = 9},
   {key = "megabytes", title = "MB", format = "%.2f", width = 8},
-  {key = "target_rounds", title = "to target", format = "%d rounds", width = 14},
-  {key = "target_samples", title = "", format = "%d", width = 9},
-  {key = "target_megabytes", title = "", format = "%.2f MB", width = 11},
-  {key = "target_seconds", title = "", format = "%.3f s", width = 10},
+  unpack(curves.TARGET)
 })
 
 meissa.init {workers = asked.workers, quiet = true}
@@ -107,81 +99,46 @@ end
 
 -- The points of a curve, one a pass, with one step size.
 local function learn(setting, rate)
-  local w, seen, list = meissa.zeros(X:size(2)), {}, {}
+  local w, seen = meissa.zeros(X:size(2)), {}
   local count, r, how = setting.replicas or asked.replicas, w, {serial = true}
   if setting.topology then
     how = {}
     r = meissa.replicate(w, {
       replicas = count, every = asked.every, topology = setting.topology,
-      push_sum = setting.push_sum, final = "none", cut = 2 ^ 31,
-      on_round = function(s) look(seen, count, s) end})
+      push_sum = setting.push_sum, final = "none", cut = 2 ^ 31, sync = setting.sync,
+      staleness = setting.staleness, on_round = function(s) look(seen, count, s) end})
   end
-  local rounds, bytes, seconds = 0, 0, 0
-  for pass = 1, asked.passes do
-    local started = meissa.clock()
+  local curve = curves.learn(asked.passes, function(pass)
     svm.pass(r, X, y, rate / pass, asked.reg, how)
-    seconds = seconds + meissa.clock() - started
-    if setting.topology then
-      local last = meissa.last()
-      rounds, bytes = rounds + last.rounds, bytes + last.exchanged
-    else
-      seen.merged, seen.each = w, {w}
-    end
-    local point = {pass = pass, rounds = rounds, samples = pass * X:size(1), seconds = seconds,
-                   megabytes = bytes / 1e6, disagreement = seen.disagreement,
-                   worst_replica = 0, mean_replica = 0}
+    if not setting.topology then seen.merged, seen.each = w, {w} end
+  end, function(point)
+    point.samples, point.disagreement = point.pass * X:size(1), seen.disagreement
+    point.worst_replica, point.mean_replica = 0, 0
     point.loss, point.accuracy = svm.measure(seen.merged, X, y, unordered)
     for _, each in ipairs(seen.each) do
       local loss = svm.measure(each, X, y, unordered)
       point.worst_replica = math.max(point.worst_replica, loss)
       point.mean_replica = point.mean_replica + loss / #seen.each
     end
-    list[pass] = point
-  end
-  return list, seen.merged
+  end, setting.topology ~= nil)
+  return curve, seen.merged
 end
 
--- The curve of the best step size.
-local function tune(setting)
-  local best, rate, weights
-  learn(setting, rates[1]) -- compilers
-  for _, each in ipairs(rates) do
-    local curve, w = learn(setting, each)
-    if not best or curve[#curve].loss < best[#best].loss then
-      best, rate, weights = curve, each, w
-    end
-  end
-  return best, rate, weights
-end
-
--- The first point of a curve that reaches a loss.
-local function first_within(curve, loss)
-  for _, point in ipairs(curve) do
-    if point.loss <= loss then return point end
-  end
-  return {}
+-- The share of messages that were there, in percent.
+local function there(setting, topology, point)
+  if not setting.sync and not setting.staleness then return 100 end
+  return 100 * (1 - point.missed / (#topology:edges() * point.rounds))
 end
 
 local function show(setting, curve, rate, target)
-  local last, first = curve[#curve], first_within(curve, target)
-  local count = setting.replicas or asked.replicas
-  local gap = setting.topology and meissa.topology(setting.topology, count):spectral_gap()
-  if asked.json then
-    for _, point in ipairs(curve) do
-      point.setting, point.curve, point.rate = setting.name, true, rate
-      report:row(point)
-    end
-  end
-  report:row {
-    setting = setting.name, gap = gap, rate = rate, loss = last.loss,
-    rounds = gap and last.rounds or nil,
+  local last, count = curve[#curve], setting.replicas or asked.replicas
+  local topology = setting.topology and meissa.topology(setting.topology, count)
+  curves.show(report, asked, setting, curve, rate, target, {
+    gap = topology and topology:spectral_gap(), rounds = topology and last.rounds,
+    there = topology and count > 1 and there(setting, topology, last),
     mean_replica = last.mean_replica, worst_replica = last.worst_replica,
-    accuracy = last.accuracy, samples_per_second = last.samples / last.seconds,
-    seconds = last.seconds, megabytes = last.megabytes,
-    target_rounds = gap and first.rounds or nil,
-    target_samples = first.samples, target_megabytes = first.megabytes,
-    target_seconds = first.seconds,
-  }
+    samples_per_second = last.samples / last.seconds,
+    target_rounds = topology and curves.within(curve, target).rounds})
 end
 
 if not asked.json then
@@ -189,9 +146,9 @@ if not asked.json then
     asked.replicas, asked.workers, table.concat(rates, " ")))
 end
 local serial, target
-local curves = {}
+local drawn = {}
 for _, setting in ipairs(SETTINGS) do
-  local curve, rate, w = tune(setting)
+  local curve, rate, w = curves.tune(setting, rates, learn)
   target = target or asked.target * curve[#curve].loss
   serial = serial or w
   if setting.replicas == 1 then
@@ -199,13 +156,11 @@ for _, setting in ipairs(SETTINGS) do
   end
   show(setting, curve, rate, target)
   if setting.topology and setting.replicas ~= 1 then
-    local list = {}
-    for k, point in ipairs(curve) do list[k] = {point.megabytes, point.loss} end
-    curves[#curves + 1] = {name = setting.name, points = list}
+    drawn[#drawn + 1] = curves.points(setting, curve, "megabytes", "loss")
   end
 end
 if not asked.json then print(PUBLISHED) end
 if asked.png then
   figure(asked.png, {title = "hinge loss of the merged model", x = "MB sent", y = "loss",
-                     logarithmic = "x"}, curves)
+                     logarithmic = "x"}, drawn)
 end

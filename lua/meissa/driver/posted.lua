@@ -61,6 +61,7 @@ local function told_of(state, lagged)
     members[m] = {id = about.id, type = about.type, count = about.count}
   end
   return {options = settings and options_of(settings), count = state.count, lagged = lagged,
+          exact = settings and settings_of.is_exact(settings) or nil,
           model = group.model and group.model.id, members = members}
 end
 
@@ -151,6 +152,7 @@ end
 -- All hear the last of all, and begin anew with it; the bytes that were sent.
 local function settle(self, g, round, count)
   local state, exchange, bytes = self.states[g], self.exchanges[g], 0
+  exchange:forget()
   local at, rows, made = exchange.at, rows_of(self, g), {}
   local function of(j) return rows + (j - 1) * at.size end
   for k = 1, self.replicas do

@@ -43,7 +43,10 @@ function M.of(where, own, versions, round)
 end
 
 --- Sets up for another job.
-function Posted:renew(round) self.round = round end
+function Posted:renew(round)
+  self.round = round
+  for _, group in ipairs(self.groups) do group.posts:forget() end
+end
 
 -- What replica k of a group hears in round `last` of the job.
 local function rows_of(self, group, k, last)

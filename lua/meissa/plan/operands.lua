@@ -189,8 +189,8 @@ local function posts_of(posts, arrays)
       members[m] = {array = number[member.id], type = member.type, count = member.count}
     end
     told.groups[g] = {number = g, replicas = posts.replicas, options = group.options,
-                      count = group.count, lagged = group.lagged, model = group.model,
-                      members = members}
+                      count = group.count, lagged = group.lagged, exact = group.exact,
+                      model = group.model, members = members}
   end
   return told
 end

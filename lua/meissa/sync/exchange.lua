@@ -142,14 +142,10 @@ local function merge_alike(self, before, after, out)
     lib.ms_replica_mean(out[1], all, number, self.count)
   end
   for k = 2, n do ffi.copy(out[k], out[1], 8 * self.count) end
-  local dense = lib.ms_filter_bytes(self.count, self.count)
-  local name = self.settings.topology.name
-  if name == "tree-allreduce" then
-    self.bytes = self.bytes + 2 * (n - 1) * dense
-  elseif name == "ring-allreduce" then
-    self.bytes = self.bytes + 2 * (n - 1) * (16 * n + 8 * self.count)
+  if topologies.reduces(self.settings.topology) then
+    self.bytes = self.bytes + topologies.reduction_bytes(self.settings.topology, self.count)
   else
-    self.bytes = self.bytes + n * (n - 1) * dense
+    self.bytes = self.bytes + n * (n - 1) * lib.ms_filter_bytes(self.count, self.count)
   end
 end
 
@@ -200,7 +196,7 @@ end
 --- Whether replicas have the same bits after each exchange.
 function Exchange:is_alike()
   local kind = self.settings.merge.kind
-  return not settings_of.is_posted(self.settings) and
+  return settings_of.is_exact(self.settings) and
     topologies.is_complete(self.settings.topology) and not self.settings.filters and
     (kind == "mean" or kind == "add") and not self.settings.push_sum
 end

@@ -36,7 +36,8 @@ local merges = {}
 
 function merges.mean(settings, heard, _, count, out)
   local list, own, weights = heard.list, heard.own, heard.weights
-  if topologies.is_uniform(settings.topology) then
+  local topology = settings.topology
+  if topologies.is_uniform(topology) or topologies.reduces(topology) then
     local all, number = pointers(list)
     lib.ms_replica_mean(out, all, number, count)
     return

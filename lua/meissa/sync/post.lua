@@ -108,7 +108,7 @@ Posts.__index = Posts
 -- @tab settings of meissa.sync.settings; nil: what is private, of which nobody hears
 -- @number count elements of a replica
 -- @tab told {lagged = whether what is seen of a sender may be older than what was seen before,
--- model = whether replicas are models}
+-- model = whether replicas are models, exact = whether all see the round before}
 function M.new(settings, count, told)
   local self = setmetatable({settings = settings, count = count, out = doubles(count),
                              before = doubles(count), change = doubles(count)}, Posts)
@@ -121,6 +121,12 @@ function M.new(settings, count, told)
     end)
   end
   self.at = lay_out(settings, count, receivers, senders, told)
+  -- Where all hear the same, a process merges it once for all of its replicas.
+  local whole = settings and not settings.filters and not settings.push_sum
+  if told.exact and whole and settings.merge.kind == "mean" and
+     topologies.is_complete(settings.topology) then
+    self.common = doubles(count)
+  end
   return self
 end
 
@@ -231,6 +237,8 @@ function Posts:post(k, t, value, row)
     for _, to in ipairs(receivers) do
       bytes = bytes + tell_filtered(self, edge_of(self, row, k, to), value, change)
     end
+  elseif topologies.reduces(settings.topology) then
+    bytes = k == 1 and topologies.reduction_bytes(settings.topology, count) or 0
   else
     bytes = #receivers * lib.ms_filter_bytes(count, count)
   end
@@ -321,13 +329,22 @@ function Posts:merge(k, t, rows, row)
     copy(self.out, rows.own, self.count)
   elseif self.settings.push_sum then
     merge_push_sum(self, k, rows, row)
+  elseif self.common and self.common_round == t then
+    copy(self.out, self.common, self.count)
   else
     local heard = hear(self, k, t, rows, row)
     merging.merge(self.settings, heard, row + (self.at.base or 0), self.count, self.out)
     settle_filters(self, k, rows, row)
+    if self.common then
+      copy(self.common, self.out, self.count)
+      self.common_round = t
+    end
   end
   return self.out
 end
+
+--- Other rows follow, perhaps of the same rounds.
+function Posts:forget() self.common_round = nil end
 
 --- Says what a replica begins its round with, as it holds it: what it posts are changes of that.
 function Posts:hold(value)

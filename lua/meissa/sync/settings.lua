@@ -244,12 +244,23 @@ function M.check(settings)
   end
 end
 
+-- Merges that give the same bits either way, as long as all is sent.
+local PLAIN = {mean = true, weighted = true, take = true}
+
 --- Whether replicas exchange without anybody between them, each as soon as what it waits for is
 -- there; else all at once, when all have ended a round.
 function M.is_posted(settings)
   local asked = settings.waits
+  local plain = PLAIN[settings.merge.kind] and not settings.filters and not settings.push_sum
+  if plain then return true end
   return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or settings.auto or
     M.excuses(settings)
+end
+
+--- Whether all that is heard is of the round before, whoever is how fast.
+function M.is_exact(settings)
+  local open = waits.open(settings.waits, 1)
+  return open.lag == 0 and open.ahead == 0 and not open.oldest and not settings.auto
 end
 
 --- Whether who is late may be left out of an exchange.

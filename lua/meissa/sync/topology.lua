@@ -136,6 +136,13 @@ function M.reduces(self)
   return self.core.reduces == 1
 end
 
+--- The bytes of a reduction of so many numbers, by all replicas together.
+function M.reduction_bytes(self, count)
+  local n = self.count
+  if self.name == "tree-allreduce" then return 2 * (n - 1) * lib.ms_filter_bytes(count, count) end
+  return 2 * (n - 1) * (16 * n + 8 * count)
+end
+
 --- Whether a receiver gives equal weights to all that it hears, itself included.
 function M.is_uniform(self)
   return self.core.weighting == 0 or self.core.weighting == 3
