@@ -71,6 +71,31 @@ function M.measure(problem)
   return loss / 2 + problem.lambda * size, count, drift
 end
 
+--- Points of which a tenth of the entries are there; 20 features matter.
+function M.generate(points, features, seed)
+  local there = meissa.rand({points, features}, {seed = seed})
+  local value = meissa.randn({points, features}, {seed = seed + 1})
+  local noise = meissa.randn({points}, {seed = seed + 2, scale = 0.1})
+  local i, j, v, y = {}, {}, {}, meissa.zeros(points)
+  for p = 1, points do
+    y[p] = noise[p]
+    for f = 1, features do
+      if there[p][f] < 0.1 then
+        i[#i + 1], j[#j + 1], v[#v + 1] = p, f, value[p][f]
+        if f % math.ceil(features / 20) == 0 then y[p] = y[p] + (f % 2 * 2 - 1) * value[p][f] end
+      end
+    end
+  end
+  return meissa.sparse({points, features}, {i = i, j = j, v = v}), y
+end
+
+--- The rows of a sparse matrix as columns.
+function M.transpose(X)
+  local i, j, v = {}, {}, {}
+  for e, f, x in X:each() do i[#i + 1], j[#j + 1], v[#v + 1] = f, e, x end
+  return meissa.sparse({X:size(2), X:size(1)}, {i = i, j = j, v = v})
+end
+
 if ... == "lasso_cocoa" then return M end
 
 local run = require "run"
@@ -93,34 +118,13 @@ parser:option("--features", "How many features to generate, or that the file has
 parser:option("--save", "Save the weights to this file.")
 local options = run.options(parser)
 
--- A tenth of the entries are there; 20 features matter.
-local function generate(points, features, seed)
-  local there = meissa.rand({points, features}, {seed = seed})
-  local value = meissa.randn({points, features}, {seed = seed + 1})
-  local noise = meissa.randn({points}, {seed = seed + 2, scale = 0.1})
-  local i, j, v, y = {}, {}, {}, meissa.zeros(points)
-  for p = 1, points do
-    y[p] = noise[p]
-    for f = 1, features do
-      if there[p][f] < 0.1 then
-        i[#i + 1], j[#j + 1], v[#v + 1] = p, f, value[p][f]
-        if f % math.ceil(features / 20) == 0 then y[p] = y[p] + (f % 2 * 2 - 1) * value[p][f] end
-      end
-    end
-  end
-  return meissa.sparse({points, features}, {i = i, j = j, v = v}), y
-end
-
 local X, y
 if options.data then
   X, y = run.read(meissa.read.libsvm, options.data, {features = options.features})
 else
-  X, y = generate(options.points, options.features or 400, options.seed)
+  X, y = M.generate(options.points, options.features or 400, options.seed)
 end
-local i, j, v = {}, {}, {}
-for e, f, x in X:each() do i[#i + 1], j[#j + 1], v[#v + 1] = f, e, x end
-local problem = M.new(meissa.sparse({X:size(2), X:size(1)}, {i = i, j = j, v = v}), y,
-                      options.lambda)
+local problem = M.new(M.transpose(X), y, options.lambda)
 local sigma = options.sigma or options.gamma * options.replicas
 local made, r = pcall(meissa.replicate, problem.v, {
   replicas = options.replicas, every = options.every < 1 and options.every or

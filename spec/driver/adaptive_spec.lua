@@ -8,38 +8,42 @@ local parallel = meissa.parallel
 local function settings(options) return settings_of.read("spec", options, 4) end
 
 local function controller(options, every)
-  return adaptive.new({auto_every = every, settings = settings(options)}, 1024)
+  return adaptive.of({auto_every = every, settings = settings(options)}, 1024)
 end
 
 -- Decides after eight rounds in which four workers worked and waited for parts of the time.
-local function decide(of, t, busy, waited, options, disagreement, age)
+local function decide(of, busy, waited, options, disagreement, age)
   of:take(1, 4 * busy, 4 * waited, 4)
-  return of:decide(t, settings(options or {}), disagreement or 0, age or 0)
+  of:count(8)
+  return of:decide(settings(options or {}), disagreement or 0, age or 0)
 end
 
 describe("a controller of exchanges", function()
   it("lets batches grow while exchanges take long, and shrink when they do not", function()
     local of = controller({}, true)
-    assert.equal(16, of.every)
+    assert.equal(128, of.every)
     local every = {}
-    for t, busy in ipairs {0.5, 0.5, 0.5, 0.9, 0.99, 0.99, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1} do
-      local answer = decide(of, 8 * t, busy, 0)
+    for t, busy in ipairs {0.5, 0.5, 0.5, 0.9, 0.99, 0.99, 0.1, 0.1, 0.1} do
+      local answer = decide(of, busy, 0)
       every[t] = answer and answer.every or false
       assert.equal(answer ~= nil, answer ~= nil and answer.reason:find("exchanges take") ~= nil)
     end
-    assert.same({32, 64, 128, false, 64, 32, 64, 128, 256, false, false, false}, every)
-    assert.is_nil(of:decide(13, settings {}, 0, 0)) -- not in between
-    assert.is_nil(adaptive.new({settings = settings {}}, 1024))
+    assert.same({256, 512, 1024, false, 512, 256, 512, 1024, false}, every)
+    of:take(1, 0, 0, 4)
+    of:count(7)
+    assert.equal(1, of:left())
+    assert.is_nil(of:decide(settings {}, 0, 0)) -- not yet
+    assert.is_nil(adaptive.of({settings = settings {}}, 1024))
   end)
 
   it("takes a threshold from how far replicas are apart, a weight from ages", function()
     local of = controller({filter = {relative = 0.01}}, true)
-    local answer = decide(of, 8, 0.9, 0, {filter = {relative = 0.01, floor = 0.5}}, 0.08)
+    local answer = decide(of, 0.9, 0, {filter = {relative = 0.01, floor = 0.5}}, 0.08)
     assert.same({relative = 0.04, floor = 0.5}, answer.filter)
-    answer = decide(of, 16, 0.9, 0, {filter = {relative = 0.04}}, 100)
+    answer = decide(of, 0.9, 0, {filter = {relative = 0.04}}, 100)
     assert.is_nil(answer) -- at most eight times what was asked for, and no small changes
     of = controller({merge = {weighted = 0.6}}, true)
-    answer = decide(of, 8, 0.9, 0, {merge = {weighted = 0.6, form = "normalised"}}, 0, 2)
+    answer = decide(of, 0.9, 0, {merge = {weighted = 0.6, form = "normalised"}}, 0, 2)
     assert.same({weighted = 0.6 / 3, form = "normalised"}, answer.merge)
   end)
 
@@ -47,13 +51,13 @@ describe("a controller of exchanges", function()
     local of = controller({staleness = "auto"}, false)
     local chosen = {}
     for t, waited in ipairs {0.5, 0.5, 0.1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.3} do
-      local answer = decide(of, 8 * t, 0.5, waited)
+      local answer = decide(of, 0.5, waited)
       chosen[t] = answer and answer.staleness or false
     end
     assert.same({1, 2, false, false, false, false, false, false, false, false, 1, false, 2}, chosen)
-    assert.equal(3, decide(of, 120, 0.5, 0.5, {}, 0.5).staleness)
-    assert.equal(2, decide(of, 128, 0.5, 0.5, {}, 1.5).staleness)
-    for t = 17, 40 do decide(of, 8 * t, 0.5, 0.5, {}, 1.5) end
+    assert.equal(3, decide(of, 0.5, 0.5, {}, 0.5).staleness)
+    assert.equal(2, decide(of, 0.5, 0.5, {}, 1.5).staleness)
+    for _ = 17, 40 do decide(of, 0.5, 0.5, {}, 1.5) end
     assert.equal(settings_of.MOST_STALENESS, of.staleness)
   end)
 end)
@@ -81,7 +85,6 @@ for _, workers in ipairs {0, 3} do
       local plan = count {every = "auto"}
       assert.equal("none", plan.guarantee)
       for _, each in ipairs(plan.decisions or {}) do
-        assert.equal(1, each.round % 8)
         assert.truthy(each.every)
         assert.truthy(each.reason:find("exchanges take", 1, true))
       end

@@ -76,6 +76,55 @@ describe("ASAP's experiment", function()
   end)
 end)
 
+describe("The bench of harmonization", function()
+  it("has curves and a row for each setting of the grid", function()
+    local rows, curves = {}, {}
+    for _, each in ipairs(results("harmonize.lua --points 400 --replicas 4 --every 20 " ..
+        "--passes 2 --rates 0.1 --eps 0.1 --lambda 0.5")) do
+      if each.curve then
+        curves[each.setting] = (curves[each.setting] or 0) + 1
+      else
+        rows[each.setting] = each
+      end
+    end
+    for _, setting in ipairs {"serial", "one replica", "averaged once a pass", "mean, all is sent",
+        "mean, eps 0.1", "shifted 0.5, eps 0.1", "normalised 0.5, all is sent",
+        "shifted 1, 1 round old", "shifted 1, ssp 2", "both ways, eps 0.1, drop",
+        "mean, eps 0.1, floor 0", "changes by sketch 3x256"} do
+      assert.equal(2, curves[setting], setting)
+      assert.is_true(rows[setting].loss > 0, setting)
+    end
+    assert.equal(rows.serial.loss, rows["one replica"].loss)
+    assert.is_true(rows["mean, eps 0.1"].megabytes < rows["mean, all is sent"].megabytes)
+    assert.equal(2, rows["averaged once a pass"].rounds)
+    assert.equal(10, rows["mean, all is sent"].rounds)
+  end)
+end)
+
+describe("The bench of adaptive consistency", function()
+  it("has all ways to the same objective, and auto on other seeds", function()
+    local rows, autos = {}, 0
+    for _, each in ipairs(results("adaptive.lua --points 200 --features 60 --replicas 3 " ..
+        "--passes 12 --seeds 1 --target 1.2")) do
+      if each.auto then
+        autos = autos + 1
+        assert.is_true(each.best <= each.worst and each.seconds > 0)
+      elseif not each.curve then
+        rows[each.setting] = each
+      end
+    end
+    assert.equal(1, autos)
+    assert.near(rows["C by hand"].loss, rows["one replica"].loss, 1e-9 * rows["one replica"].loss)
+    for _, setting in ipairs {"H 0.1, bsp", "H 0.2, ssp 2", "H 1, async", "H 0.2, gamma 0.5",
+        "auto, auto"} do
+      assert.is_true(rows[setting].loss < 1.3 * rows["one replica"].loss, setting)
+      assert.is_true(rows[setting].target_seconds > 0, setting)
+    end
+    assert.equal(12, rows["H 1, bsp"].rounds)
+    assert.equal(120, rows["H 0.1, bsp"].rounds)
+  end)
+end)
+
 describe("Figures", function()
   -- What `figure` says and writes, with only such a gnuplot to be found.
   local function draw(gnuplot)

@@ -21,8 +21,8 @@ local ROUNDS = 8
 -- Parts of the time beyond which something is changed: exchanges, waiting.
 local MUCH, LITTLE = 0.2, 0.04
 
--- Exchanges that a share has at first, and at least.
-local FIRST, LEAST = 64, 4
+-- Exchanges that a share has at first.
+local FIRST = 8
 
 -- Decisions without waiting after which a staleness is given up that was needed before.
 local QUIET = 8
@@ -33,19 +33,27 @@ local APART = 2
 local Controller = {}
 Controller.__index = Controller
 
---- The controllers of a group; nil where there are none.
+--- The controllers of a group; nil where there are none. They are kept from loop to loop.
 -- @tab group of replicas @number largest iterations of the largest share
-function M.new(group, largest)
+function M.of(group, largest)
   if not group or not (group.auto_every or group.settings.auto) then return nil end
-  local self = setmetatable({group = group, most = math.max(1, math.floor(largest / LEAST)),
-                             wall = 0, busy = 0, waited = 0}, Controller)
-  if group.auto_every then self.every = math.max(1, math.floor(largest / FIRST)) end
-  if group.settings.auto then self.staleness, self.least, self.quiet = 0, 0, 0 end
+  local self = group.controller
+  if not self then
+    self = setmetatable({wall = 0, busy = 0, waited = 0, rounds = 0}, Controller)
+    if group.auto_every then self.every = math.max(1, math.floor(largest / FIRST)) end
+    if group.settings.auto then self.staleness, self.least, self.quiet = 0, 0, 0 end
+    group.controller = self
+  end
+  self.most = math.max(1, largest)
+  if self.every then self.every = math.min(self.every, self.most) end
   return self
 end
 
---- In how many rounds from round t on controllers decide next.
-function M.left(t) return ROUNDS - t % ROUNDS end
+--- In how many rounds it decides next.
+function Controller:left() return ROUNDS - self.rounds end
+
+--- Counts rounds.
+function Controller:count(rounds) self.rounds = self.rounds + rounds end
 
 --- Takes what some rounds took: `seconds` in all, `busy` and `waited` of all workers, how many
 -- these are.
@@ -114,19 +122,19 @@ local function choose_staleness(self, disagreement, answer, reasons)
   reasons[#reasons + 1] = string.format("%s: staleness %d", why, now)
 end
 
---- Decides after round t.
+--- Decides, if enough rounds have gone by.
 -- @tab settings that are in force @number disagreement of the replicas
 -- @number age of what they hear, in rounds, on average
--- @return an answer as of on_round, with its `reason`; nil: none, or not after this round
-function Controller:decide(t, settings, disagreement, age)
-  if t % ROUNDS ~= 0 or self.wall <= 0 then return nil end
+-- @return an answer as of on_round, with its `reason`; nil: none
+function Controller:decide(settings, disagreement, age)
+  if self.rounds < ROUNDS or self.wall <= 0 then return nil end
   local answer, reasons = {}, {}
   if self.every then
     choose_every(self, answer, reasons)
     choose_bounds(self, settings, disagreement, age, answer, reasons)
   end
   if self.staleness then choose_staleness(self, disagreement, answer, reasons) end
-  self.wall, self.busy, self.waited = 0, 0, 0
+  self.wall, self.busy, self.waited, self.rounds = 0, 0, 0, 0
   if #reasons == 0 then return nil end
   answer.reason = table.concat(reasons, "; ")
   return answer

@@ -183,7 +183,7 @@ function Loop:stretch(first)
   if are_apart(self) then
     local cut = self.lead and self.lead.on_round and self.lead.cut or math.huge
     local left = math.min(cut - self.t % cut, self.governs and self.governs - self.t or math.huge,
-                          self.controller and adaptive.left(self.t) or math.huge)
+                          self.controller and self.controller:left() or math.huge)
     last = math.min(first + left - 1, self.shares.rounds)
     self.posted = self.posted or posted.new(self.run, self.all)
     last = math.min(last, first + self.posted:most() - 1)
@@ -193,7 +193,10 @@ function Loop:stretch(first)
   end
   count_done(self, first, last)
   self.t = self.t + (last - first + 1)
-  if self.controller then self.controller:take(system.clock() - began, 0, 0, self.used) end
+  if self.controller then
+    self.controller:take(system.clock() - began, 0, 0, self.used)
+    self.controller:count(last - first + 1)
+  end
   return last
 end
 
@@ -220,7 +223,7 @@ local function decide(self)
     senders = senders + #topologies.senders(state.exchange.settings.topology, k, self.t)
   end
   local messages = senders * math.max(1, self.t - (self.decided or 0))
-  local answer = self.controller:decide(self.t, state.exchange.settings, cuts.disagreement(state),
+  local answer = self.controller:decide(state.exchange.settings, cuts.disagreement(state),
                                         missed / math.max(1, messages))
   self.missed_before, self.decided = self.missed, self.t
   return answer
@@ -228,7 +231,7 @@ end
 
 -- What the controllers answer, and on_round, which has the last word.
 local function ask(self, last)
-  local answer = self.controller and not last and decide(self) or nil
+  local answer = self.controller and decide(self) or nil
   local given = cuts.ask(self, self.t, last)
   if not answer then return given end
   for name, value in tables.each(given or {}) do answer[name] = value end
@@ -314,7 +317,7 @@ function M.plan(run)
   local self = new_loop(run, groups, lead)
   self.every = lead and not lead.auto_every and lead.every or math.huge
   self:share(self.every)
-  self.controller = adaptive.new(lead, tonumber(self.shares.largest))
+  self.controller = adaptive.of(lead, tonumber(self.shares.largest))
   if self.controller and self.controller.every then
     self.every = self.controller.every
     self:share(self.every)
