@@ -66,8 +66,9 @@ local function next_row(self, group, k)
   return ffi.cast("double *", array.next) + (k - 1) * group.posts.at.size
 end
 
--- What a replica begins with is what its copies hold.
+-- What a replica begins with is what its copies hold, where that counts.
 local function hold(group)
+  if not group.posts:are_changes() then return end
   vectors.load(group.members, group.values)
   group.posts:hold(group.values)
 end
@@ -104,8 +105,8 @@ function Posted:finish(block)
   for _, group in ipairs(self.groups) do
     local row = next_row(self, group, k)
     if group.model and models.leave(group.model) then row[group.posts.at.made] = 1 end
-    vectors.load(group.members, group.values)
-    group.posts:post(k, self.round + t, group.values, row)
+    vectors.load(group.members, row)
+    group.posts:post(k, self.round + t, row)
   end
 end
 

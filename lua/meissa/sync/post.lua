@@ -5,19 +5,9 @@
 -- Each replica has a row of doubles, of which there is a version for each round: its values, and
 -- what has to be known of its messages. Who runs a replica's block of a round writes that row and
 -- reads those of the senders, of whichever rounds the gate lets it see. All that is known of an
--- exchange is in rows, so a block that is run again, elsewhere or along a record, gives the same.
+-- exchange is in rows (post_rows.lua), so a block that is run again, elsewhere or along a record,
+-- gives the same.
 --
--- A row, where there is need of it:
---   value   what the replica holds at the end of the round
---   made    models: 1 when the replica's has been asked for
---   base    deltas: what it held when the rows began
---   total   deltas: what its rounds have changed since then
---   sum, share   push-sum: what it has of the sum of all, and of the weight
---   taken   push-sum: of each sender, what was taken of all it has sent, and of its weight; deltas,
---           with lags: the newest total that was seen
---   edges   filters, push-sum: of each receiver, what it has been told, and the filter's state
---   heard   of each sender, the round of the last message that was merged
---   bytes, missed   what was sent; how many messages of the last round were not there
 -- Deltas and push-sum are told as sums since the rows began: so a message that comes late, or
 -- together with the next one, loses nothing.
 -- @module meissa.sync.post
@@ -25,81 +15,13 @@
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local merging = require "meissa.sync.merging"
+local rows_of = require "meissa.sync.post_rows"
 local topologies = require "meissa.sync.topology"
 
 local M = {}
 
 local lib = c_api.lib
 local doubles = ffi.typeof "double[?]"
-
--- ------------------------------------------------------------------------------------- rows
-
--- Whom replica k hears in round t, and with what weights: everybody, if all hear of all.
-local function senders_of(settings, k, t)
-  local topology = settings.topology
-  if not topologies.is_complete(topology) then return topologies.senders(topology, k, t) end
-  local list, weights = {}, {}
-  for j = 1, settings.replicas do
-    if j ~= k then list[#list + 1], weights[#weights + 1] = j, 1 / settings.replicas end
-  end
-  return list, weights
-end
-
--- By phase of the topology's period and by replica, whom it tells.
-local function find_tells(settings)
-  local tells = {}
-  for phase = 0, settings.topology.period - 1 do
-    local of = {}
-    for k = 1, settings.replicas do of[k] = {} end
-    for to = 1, settings.replicas do
-      for _, from in ipairs((senders_of(settings, to, phase))) do table.insert(of[from], to) end
-    end
-    tells[phase] = of
-  end
-  return tells
-end
-
--- The number of each neighbour in any round, from 0: number[k][other]; and how many there are most.
-local function number_all(settings, list_of)
-  local numbers, most = {}, 0
-  for k = 1, settings.replicas do
-    local seen, count = {}, 0
-    for phase = 0, settings.topology.period - 1 do
-      for _, other in ipairs(list_of(k, phase)) do
-        if not seen[other] then seen[other], count = count, count + 1 end
-      end
-    end
-    numbers[k], most = seen, math.max(most, count)
-  end
-  return numbers, most
-end
-
--- Numbers of a filter's state.
-local function state_size(settings, count)
-  if settings.filter.kind == "sketch" then return count end
-  if not settings.rule then return 0 end
-  return count * (settings.merge.payload == "delta" and 3 or 2) + 2
-end
-
--- Where things are in a row; `size` of it.
-local function lay_out(settings, count, receivers, senders, told)
-  local at = {value = 0, size = count}
-  local function take(name, size) at[name], at.size = at.size, at.size + size end
-  if told.model then take("made", 1) end
-  if not settings then return at end
-  at.edge = count + 1 + state_size(settings, count)
-  if settings.merge.payload == "delta" then
-    take("base", count)
-    take("total", count)
-  end
-  if settings.push_sum then take("sum", count + 1) end
-  if settings.push_sum or told.lagged and at.total then take("taken", senders * (count + 1)) end
-  if settings.filters or settings.push_sum then take("edges", receivers * at.edge) end
-  take("heard", settings.replicas)
-  take("bytes", 1)
-  take("missed", 1)
-  return at
-end
 
 local Posts = {}
 Posts.__index = Posts
@@ -114,13 +36,13 @@ function M.new(settings, count, told)
                              before = doubles(count), change = doubles(count)}, Posts)
   local receivers, senders = 0, 0
   if settings then
-    self.tells = find_tells(settings)
-    self.to, receivers = number_all(settings, function(k, t) return self.tells[t][k] end)
-    self.from, senders = number_all(settings, function(k, t)
-      return (senders_of(settings, k, t))
+    self.tells = rows_of.tells(settings)
+    self.to, receivers = rows_of.number_all(settings, function(k, t) return self.tells[t][k] end)
+    self.from, senders = rows_of.number_all(settings, function(k, t)
+      return (rows_of.senders(settings, k, t))
     end)
   end
-  self.at = lay_out(settings, count, receivers, senders, told)
+  self.at = rows_of.lay_out(settings, count, receivers, senders, told)
   -- Where all hear the same, a process merges it once for all of its replicas.
   local whole = settings and not settings.filters and not settings.push_sum
   if told.exact and whole and settings.merge.kind == "mean" and
@@ -217,13 +139,12 @@ local function give_away(self, row, k, receivers)
 end
 
 --- Posts what replica k has come to at the end of round t (from 1).
--- @param value what it holds @param row its row, which has what the last round's had
-function Posts:post(k, t, value, row)
-  local settings, count, at, bytes = self.settings, self.count, self.at, 0
-  copy(row, value, count)
+-- @param row its row, which has what it holds, and else what the last round's had
+function Posts:post(k, t, row)
+  local settings, count, at, value, bytes = self.settings, self.count, self.at, row, 0
   if not settings then return end
   local receivers, change = self.tells[t % settings.topology.period][k], nil
-  if settings.merge.payload == "delta" or settings.push_sum then
+  if self:are_changes() then
     lib.ms_replica_change(self.change, value, self.before, count)
   end
   if settings.merge.payload == "delta" then
@@ -274,7 +195,7 @@ end
 local function hear(self, k, t, rows, row)
   local settings, at, count = self.settings, self.at, self.count
   local delta = settings.merge.payload == "delta"
-  local senders, given = senders_of(settings, k, t)
+  local senders, given = rows_of.senders(settings, k, t)
   local heard = {to = k, list = {}, weights = {}, distance = {}, complete = true}
   local list = heard.list
   local function put_own()
@@ -345,6 +266,12 @@ end
 
 --- Other rows follow, perhaps of the same rounds.
 function Posts:forget() self.common_round = nil end
+
+--- Whether what is posted are changes, so that it has to be said what a round begins with.
+function Posts:are_changes()
+  local settings = self.settings
+  return settings ~= nil and (settings.merge.payload == "delta" or settings.push_sum)
+end
 
 --- Says what a replica begins its round with, as it holds it: what it posts are changes of that.
 function Posts:hold(value)

@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: MIT
+--- Rows of posts: what is where in what a replica leaves for others (meissa.sync.post), and who are
+-- its neighbours.
+--
+-- A row, where there is need of it:
+--   value   what the replica holds at the end of the round
+--   made    models: 1 when the replica's has been asked for
+--   base    deltas: what it held when the rows began
+--   total   deltas: what its rounds have changed since then
+--   sum, share   push-sum: what it has of the sum of all, and of the weight
+--   taken   push-sum: of each sender, what was taken of all it has sent, and of its weight; deltas,
+--           with lags: the newest total that was seen
+--   edges   filters, push-sum: of each receiver, what it has been told, and the filter's state
+--   heard   of each sender, the round of the last message that was merged
+--   bytes, missed   what was sent; how many messages of the last round were not there
+-- @module meissa.sync.post_rows
+
+local topologies = require "meissa.sync.topology"
+
+local M = {}
+
+--- Whom replica k hears in round t, and with what weights: everybody, if all hear of all.
+function M.senders(settings, k, t)
+  local topology = settings.topology
+  if not topologies.is_complete(topology) then return topologies.senders(topology, k, t) end
+  local list, weights = {}, {}
+  for j = 1, settings.replicas do
+    if j ~= k then list[#list + 1], weights[#weights + 1] = j, 1 / settings.replicas end
+  end
+  return list, weights
+end
+
+--- By phase of the topology's period and by replica, whom it tells.
+function M.tells(settings)
+  local tells = {}
+  for phase = 0, settings.topology.period - 1 do
+    local of = {}
+    for k = 1, settings.replicas do of[k] = {} end
+    for to = 1, settings.replicas do
+      for _, from in ipairs((M.senders(settings, to, phase))) do table.insert(of[from], to) end
+    end
+    tells[phase] = of
+  end
+  return tells
+end
+
+--- The number of each neighbour in any round, from 0: number[k][other]; and how many there are at
+-- most.
+function M.number_all(settings, list_of)
+  local numbers, most = {}, 0
+  for k = 1, settings.replicas do
+    local seen, count = {}, 0
+    for phase = 0, settings.topology.period - 1 do
+      for _, other in ipairs(list_of(k, phase)) do
+        if not seen[other] then seen[other], count = count, count + 1 end
+      end
+    end
+    numbers[k], most = seen, math.max(most, count)
+  end
+  return numbers, most
+end
+
+-- Numbers of a filter's state.
+local function state_size(settings, count)
+  if settings.filter.kind == "sketch" then return count end
+  if not settings.rule then return 0 end
+  return count * (settings.merge.payload == "delta" and 3 or 2) + 2
+end
+
+--- Where things are in a row; `size` of it.
+function M.lay_out(settings, count, receivers, senders, told)
+  local at = {value = 0, size = count}
+  local function take(name, size) at[name], at.size = at.size, at.size + size end
+  if told.model then take("made", 1) end
+  if not settings then return at end
+  at.edge = count + 1 + state_size(settings, count)
+  if settings.merge.payload == "delta" then
+    take("base", count)
+    take("total", count)
+  end
+  if settings.push_sum then take("sum", count + 1) end
+  if settings.push_sum or told.lagged and at.total then take("taken", senders * (count + 1)) end
+  if settings.filters or settings.push_sum then take("edges", receivers * at.edge) end
+  take("heard", settings.replicas)
+  take("bytes", 1)
+  take("missed", 1)
+  return at
+end
+
+return M

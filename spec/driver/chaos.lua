@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: MIT
+--- Workers that are killed at random moments while a program runs: every run ends with the bits of
+-- one that nobody disturbed. MEISSA_TEST_SEED replays the moments, MEISSA_KILLS says how many there
+-- are.
+local ffi = require "ffi"
+local meissa = require "meissa"
+local seed = require "spec.support.seed"
+
+local M = {}
+
+local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 25
+
+-- A process that kills others after a while: lines "pid microseconds".
+local KILLER = [[
+local ffi = require "ffi"
+ffi.cdef "int kill(int pid, int signal); int usleep(unsigned);"
+for line in io.lines() do
+  local pid, delay = line:match("(%d+) (%d+)")
+  ffi.C.usleep(tonumber(delay))
+  ffi.C.kill(tonumber(pid), 9)
+end
+]]
+
+--- The elements of an array as a string.
+function M.bytes(A) return ffi.string((A:data()), A:nnz() * 8) end
+
+--- Describes a program whose workers are killed.
+-- @tab busted what a spec has: getfenv(1)
+-- @string what it is, in words
+-- @func program does it, and gives what must always be the same, as a string
+function M.describe(busted, what, program)
+  local assert, it, setup, teardown = busted.assert, busted.it, busted.setup, busted.teardown
+  local name = ("%s, %d workers killed at random (seed %d)"):format(what, KILLS, seed)
+  busted.describe(name, function()
+    local right, killer, stderr
+    local met = 0 -- notices of workers that died in a loop
+
+    setup(function()
+      math.randomseed(seed)
+      killer = io.popen(("luajit -e '%s'"):format(KILLER:gsub("\n", " ")), "w")
+      killer:setvbuf "no"
+      meissa.init {workers = 1}
+      right = program()
+      stderr = io.stderr
+      rawset(io, "stderr", {write = function(_, text)
+        if text:find("is replaced", 1, true) then met = met + 1 end
+      end})
+    end)
+
+    teardown(function()
+      rawset(io, "stderr", stderr)
+      killer:close()
+      meissa.init {}
+    end)
+
+    local function is_worker(pid)
+      for _, each in ipairs(meissa.workers().pids) do
+        if each == pid then return true end
+      end
+      return false
+    end
+
+    local function check(shm, kills)
+      meissa.init {workers = 3, shm = shm}
+      local before
+      for _ = 1, 2 do -- once without the start of the workers
+        before = meissa.clock()
+        assert.is_true(program() == right)
+      end
+      local usual = meissa.clock() - before
+      met = 0
+      for _ = 1, kills do
+        local pid = meissa.workers().pids[math.random(3)]
+        if pid and pid > 0 then
+          killer:write(("%d %d\n"):format(pid, math.floor(math.random() * usual * 8e5)))
+        end
+        repeat -- the killer may be late on a busy machine
+          assert.is_true(program() == right, "other bits")
+        until not is_worker(pid)
+      end
+      assert.is_true(met > kills / 4, met .. " kills met a loop")
+    end
+
+    it("has the same bits in shared memory", function() check(true, KILLS * 0.8) end)
+    it("has the same bits by value", function() check(false, KILLS * 0.2) end)
+  end)
+end
+
+return M
