@@ -189,6 +189,31 @@ describe("replicas of models", function()
     end
   end)
 
+  it("are asked for by the body itself", function()
+    local r = meissa.replicate(build "double", {replicas = 2, every = 1, params = params})
+    local function within(i) r().w.numbers[0] = i end
+    local held = {r = r}
+    for _, road in ipairs {ROADS[1], ROADS[3]} do
+      on(road, function()
+        local ok, err = pcall(function()
+          for i in parallel(4) do within(i) end
+        end)
+        assert.is_false(ok)
+        assert.equal("OPT", err.code)
+        assert.truthy(err.message:find("within leads to models of replicas", 1, true), err.message)
+        for i in parallel(4) do held.r().v[1] = i end
+      end)
+    end
+  end)
+
+  it("are plain objects outside of loops", function()
+    local r = meissa.replicate(build "double", {replicas = 2, every = 1, params = params})
+    for i = 1, 8 do r().w.numbers[0] = r().w.numbers[0] + i end
+    assert.equal(36.5, r().w.numbers[0])
+    for i in parallel(4) do r().steps = i end
+    assert.equal(0.5, r().w.numbers[0]) -- replicas begin with what was built
+  end)
+
   it("are not written through by what the loop shares", function()
     local w = meissa.zeros(4)
     local r = meissa.replicate(build "double", {replicas = 2, every = 1, params = params})

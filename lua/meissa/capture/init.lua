@@ -146,6 +146,7 @@ local function search_from(state, binding, root, capture)
   search.root, search.start = root, binding.value
   search:visit(binding.value)
   if search.all then state.bindings.crowded = root or "a captured function" end
+  if search.model then state.bindings.model_within = root or "a captured function" end
   local receiver = capture and not search.returns and not search.all and
     { table = binding.value, capture = capture }
   state.slots:reach(not search.all and search.seen or nil, nil, receiver)

@@ -295,7 +295,10 @@ function Search:look(value, from, key)
   if builtins[value] and ownership.reaches(builtins[value]) then self.reaches = true end
   if drawing[value] or known.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or library or builtins[value] or self.state.opaque[value] then return end
-  if models.is(value) then return end
+  if models.is(value) then
+    self.model = true
+    return
+  end
   if objects.is(value) then -- plain data: a search would find nothing in it
     objects.check(value)
     self.seen[content_of(value)] = true

@@ -46,6 +46,7 @@ end
 function M.plan(record, space, roots, env)
   local basics = captured.basics(space, serialize.travels)
   local found = captured.find(record, space, roots, env)
+  shares.check_models(found.bindings)
   local plan, shared = found.plan, shares.has(found.bindings)
   if shared then shares.open(space, found.bindings) end
   if not plan then

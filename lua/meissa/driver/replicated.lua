@@ -14,6 +14,7 @@ local adaptive = require "meissa.driver.adaptive"
 local array = require "meissa.array"
 local copies = require "meissa.driver.replica_copies"
 local cuts = require "meissa.driver.cut"
+local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
@@ -21,6 +22,7 @@ local nesting = require "meissa.base.nesting"
 local pool = require "meissa.driver.pool"
 local posted = require "meissa.driver.posted"
 local ready = require "meissa.driver.ready"
+local replay = require "meissa.driver.replay"
 local replicas = require "meissa.sync.replica"
 local settings_of = require "meissa.sync.settings"
 local shares_of = require "meissa.plan.share"
@@ -281,6 +283,7 @@ function Loop:finish()
     end
   end
   for _, group in ipairs(self.groups) do
+    group.merged = group.model ~= nil and group.final == "mean"
     group.passed = (group.passed or 0) + tonumber(self.shares.passes)
   end
 end
@@ -317,6 +320,11 @@ function M.plan(run)
   local self = new_loop(run, groups, lead)
   self.every = lead and not lead.auto_every and lead.every or math.huge
   self:share(self.every)
+  if lead and (lead.auto_every or lead.settings.auto) and replay.record() then
+    errors.raise("OPT", "MEISSA_REPLAY: what \"auto\" decides follows from how long things " ..
+                 "take, which a record does not have: give 'every' and 'staleness' the numbers " ..
+                 "that meissa.last().decisions told")
+  end
   self.controller = adaptive.of(lead, tonumber(self.shares.largest))
   if self.controller and self.controller.every then
     self.every = self.controller.every

@@ -81,6 +81,15 @@ local function stub_of(dims)
   return stubs[dims]
 end
 
+--- Raises OPT where models of replicas are asked for in functions that the body calls, or by tables
+-- that it uses as a whole: there nobody would know whose they are.
+function M.check_models(bindings)
+  local within = bindings.model_within
+  if not within then return end
+  errors.raise("OPT", "%s leads to models of replicas, which the body itself has to ask for: " ..
+               "local m = r() in the body, and m as an argument of what needs it", within)
+end
+
 --- Whether a loop uses replicas.
 function M.has(bindings)
   for _, binding in ipairs(bindings) do

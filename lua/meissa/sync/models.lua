@@ -219,6 +219,8 @@ end
 function Model:__call()
   if present[self.id] then return self.call() end
   local known = M.model(self.id, self.build, self.params, 1)
+  if not self.group.merged then return known.model end
+  self.group.merged = nil
   local target = self.group.members[1].target
   local numbers, own = target:totable(), known.vector
   for i = 1, own.count do own.pointer[i - 1] = numbers[i] end
