@@ -90,6 +90,21 @@ describe("replicas without a barrier", function()
     end
   end)
 
+  it("take topologies however they are given", function()
+    local matrix = {{0.5, 0.5, 0}, {0.25, 0.5, 0.25}, {0.25, 0, 0.75}}
+    local first
+    for _, topology in ipairs {{matrix = matrix}, {matrix = meissa.from(matrix)},
+                               meissa.topology({matrix = matrix}, 3)} do
+      for _, road in ipairs {ROADS[1], ROADS[3], ROADS[5]} do
+        local got = on(road, function(engine)
+          return train({replicas = 3, every = 4, topology = topology}, engine, 2)
+        end)
+        first = first or got.w
+        assert.same(first, got.w)
+      end
+    end
+  end)
+
   it("add changes up whatever the order in which they come", function()
     for _, options in ipairs {
       {merge = {add = 0.25}}, {merge = {add = 0.25}, filter = {magnitude = 0.02}},

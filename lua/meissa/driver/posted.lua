@@ -47,6 +47,7 @@ end
 local function options_of(settings)
   local options = {}
   for _, name in ipairs(settings_of.OPTIONS) do options[name] = settings.asked[name] end
+  options.topology = settings.topology.what
   if type(options.merge) == "table" and options.merge.damp then
     options.merge = {add = options.merge.add, sigma = options.merge.sigma}
   end

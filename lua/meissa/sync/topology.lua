@@ -8,6 +8,7 @@ local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -41,9 +42,8 @@ local function whole(value, least, what)
   return value
 end
 
--- A matrix of numbers, table or array, as doubles.
+-- A matrix of numbers as doubles.
 local function matrix_of(rows, n)
-  if array.is(rows) then rows = rows:totable() end
   local numbers = ffi.new("double[?]", n * n)
   if type(rows) ~= "table" or #rows ~= n then
     errors.raise("OPT", "the matrix of a topology of %d replicas has %d rows, one for each " ..
@@ -93,7 +93,7 @@ end
 -- @param what one of NAMES, {regular = d, seed = s} (everyone hears d others, drawn at random) or
 -- {matrix = M}: a row for each receiver, of weights that sum to 1, or of 1 for each edge
 -- @number n how many replicas
--- @return the topology: `name`, `count`, `period`, and the methods below
+-- @return the topology: `name`, `count`, `period`, `what` (plain data), and the methods below
 -- @usage print(meissa.topology("root-expander", 25):spectral_gap())
 -- Errors: OPT.
 function M.topology(what, n)
@@ -102,9 +102,15 @@ function M.topology(what, n)
     if what.count == n then return what end
     errors.raise("OPT", "this topology is of %d replicas, not of %d", what.count, n)
   end
-  local name, kind, degree, seed, matrix = parse(what, n)
+  local plain = what
+  if type(what) == "table" and array.is(what.matrix) then
+    plain = {}
+    for key, value in tables.each(what) do plain[key] = value end
+    plain.matrix = what.matrix:totable()
+  end
+  local name, kind, degree, seed, matrix = parse(plain, n)
   local core = c_api.call(lib.ms_topology_new, kind, n, degree, seed, matrix)
-  return setmetatable({name = name, count = n, period = core.period, core =
+  return setmetatable({name = name, count = n, period = core.period, what = plain, core =
                        ffi.gc(core, lib.ms_topology_free)}, Topology)
 end
 
