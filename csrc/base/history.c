@@ -22,7 +22,8 @@ bool ms_history_wanted;
 
 static char process[24] = "driver";
 static int file = -1;
-static uint64_t origin, count;        /* of its events */
+static uint64_t origin, count; /* of its events */
+static uint64_t own_jobs = (uint64_t)1 << 32;
 static uint32_t incarnation, started; /* its own; workers that were started */
 
 /* Writes the line of an event at once; what cannot be written is lost, which shows in its number.
@@ -47,6 +48,14 @@ void ms_history_event(const char *format, ...) {
   int length = vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   if (length > 0) put(line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+}
+
+uint64_t ms_history_own_job(void) {
+  return ms_history_wanted && incarnation == 0 ? ++own_jobs : 0;
+}
+
+void ms_history_tell(const char *text) {
+  if (ms_history_wanted) put(text, strlen(text));
 }
 
 void ms_history_text(ms_text *text) {

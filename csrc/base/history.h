@@ -51,6 +51,13 @@ void ms_history_join(const ms_history_setup *setup, uint32_t number);
 /* The same where it is known that there is a history. */
 void ms_history_event(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
+/* In the driver: the number of a job whose blocks it runs in its own process: from 2^32 + 1 on,
+ * where none of those has got that workers run. 0: there is no history, or this is a worker. */
+MS_API uint64_t ms_history_own_job(void);
+
+/* The same as ms_history for a text of Lua's. */
+MS_API void ms_history_tell(const char *text);
+
 /* Tells of an event of any length: a text, which is freed; one that has failed is left out. */
 void ms_history_text(ms_text *text);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "base/history.h"
 #include "base/trace.h"
 #include "plan/order.h"
 
@@ -69,20 +70,28 @@ static bool make_room(ms_small_run *run, uint64_t blocks) {
 
 /* Whether all blocks went through to their ends. */
 static bool run_all(const ms_small_run *run, const ms_plan *plan) {
+  unsigned long long job = ms_history_own_job();
   int64_t bounds[MOST_BOUNDS];
   ms_order order = ms_order_of(&plan->grid);
   ms_block_box all = ms_order_whole(&order);
   ms_native_slot *left = run->left;
+  ms_history("loop job=%llu blocks=%u ordered=0", job, plan->blocks);
   for (uint32_t block = ms_order_next(&order, &all, MS_NO_BLOCK); block != MS_NO_BLOCK;
        block = ms_order_next(&order, &all, block), left += width_of(run)) {
     ms_layout_bounds(&plan->layout, block, bounds);
     left->whole = run->mark;
     if (run->memory != NULL) ms_block_local_begin(run->memory, block);
     ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
+    ms_history("begin job=%llu block=%u", job, block);
     bool ran = run->entry(bounds, run->slots, left + 1, run->fault) == MS_NATIVE_RAN;
     ms_trace(MS_TRACE_BLOCKS, "%s job=0 block=%u", ran ? "end" : "fail", block);
-    if (!ran) return false;
+    if (!ran) {
+      ms_history("fail job=%llu", job);
+      return false;
+    }
+    ms_history("commit job=%llu block=%u", job, block);
   }
+  ms_history("end job=%llu", job);
   return true;
 }
 

@@ -115,6 +115,95 @@ describe("recorded histories", function()
     assert.equal(1, count(text, " fail job="))
   end)
 
+  -- Blocks that were run, by job; in the order of the record.
+  local function blocks_of(text)
+    local jobs, list = {}, {}
+    for kind, job, rest in text:gmatch " driver 0 (%l+) job=(%d+)([^\n]*)" do
+      if kind == "loop" or kind == "rounds" then
+        jobs[job] = {kind = kind, head = rest, begun = 0, ended = 0}
+        list[#list + 1] = jobs[job]
+      elseif kind == "begin" then
+        jobs[job].begun = jobs[job].begun + 1
+      elseif kind == "commit" then
+        jobs[job].ended = jobs[job].ended + 1
+      elseif kind == "end" or kind == "fail" then
+        jobs[job].over = kind
+      end
+    end
+    return list
+  end
+
+  local HERE = [[
+    local meissa = require "meissa"
+    local n, s = 900, 0
+    local A, w, u = meissa.zeros(n), meissa.zeros(8), meissa.rand({900}, {seed = 1})
+    for i in meissa.parallel(n) do A[i] = i end
+    for i in meissa.parallel(n, {ordered = false, grid = {7}}) do s = s + A[i] end
+    for i in meissa.parallel(n, {ordered = false, grid = {5}, engine = "native"}) do A[i] = i end
+    for t, j in meissa.iterate(u, 6, {2, n - 1}) do u[j] = 0.5 * (u[j - 1] + u[j + 1]) end
+    for t, j in meissa.iterate(u, 6, {2, n - 1}, {staleness = 2, lags = {{0, 1}, {2, 1}}}) do
+      u[j] = 0.5 * (u[j - 1] + u[j + 1])
+    end
+    local b = meissa.buffer(w, {max_delay = 300})
+    for i in meissa.parallel(n) do b[i % 8 + 1] = b[i % 8 + 1] + A[i] end
+    for _, engine in ipairs {"lua", "native"} do
+      assert(not pcall(function()
+        for i in meissa.parallel(n, {ordered = false, engine = engine, grid = {9}}) do
+          A[i] = A[i + math.floor(i / 500) * n]
+        end
+      end))
+    end
+    collectgarbage()
+  ]]
+
+  it("tell of loops and rounds in the driver's process", function()
+    local verdict, text = record(HERE, "MEISSA_WORKERS=0")
+    local list = blocks_of(text)
+    assert.equal(#list, verdict.jobs)
+    assert.truthy(list[1].head:find("blocks=1 ordered=1", 1, true))
+    assert.same({7, 7, 5, 5}, {list[2].begun, list[2].ended, list[3].begun, list[3].ended})
+    assert.truthy(list[4].head:find("rounds=6 sync=data-centric read_lag=0", 1, true))
+    assert.equal(list[4].ended, list[5].ended)
+    assert.equal(0, list[4].ended % 6)
+    assert.truthy(text:find " read job=%d+ block=%d+ round=5 range=%d+ version=2\n")
+    local stages = 0
+    for k = 6, #list - 2 do
+      stages = stages + 1
+      assert.equal(list[k].begun, list[k].ended)
+    end
+    assert(stages > 1)
+    for k = 1, #list do assert.equal(k > #list - 2 and "fail" or "end", list[k].over) end
+    assert(list[#list].begun > list[#list].ended and list[#list - 1].begun > list[#list - 1].ended)
+  end)
+
+  it("tell of loops that are too short for workers", function()
+    local _, text = record [[
+      local meissa = require "meissa"
+      local A = meissa.zeros(4000)
+      local options = {grid = {4}, engine = "native"}
+      for k = 1, 50 do for i in meissa.parallel(4000, options) do A[i] = A[i] + k end end
+      assert(A[7] == 1275)
+    ]]
+    local list, here = blocks_of(text), 0
+    assert.equal(50, #list)
+    for _, job in ipairs(list) do
+      if job.begun > 0 then
+        here = here + 1
+        assert.same({4, 4, "end"}, {job.begun, job.ended, job.over})
+      end
+    end
+    assert(here > 20, here)
+  end)
+
+  it("of rounds in the driver's process are replayed", function()
+    local text = ROUNDS:format "staleness = 2, lags = {{0, 1}, {2, 1}}" .. "print(u:sum())"
+    local _, _, first = record(text, "MEISSA_WORKERS=0")
+    local again, status = child.script(ROUNDS:format "staleness = 2" .. "print(u:sum())", {
+      seconds = 60, env = "MEISSA_WORKERS=2 MEISSA_REPLAY=" .. path})
+    assert.equal(0, status, again)
+    assert.equal(first, again)
+  end)
+
   it("that were tampered with are refused", function()
     local _, text = record(ROUNDS:format "")
     local lines, at = {}, nil

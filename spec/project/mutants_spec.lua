@@ -97,6 +97,7 @@ local PROMISED = {
   "a wait names whom to wake, and lists leave out nobody",
   "settings that contradict themselves are refused",
   "a history is accepted when all rules hold, and refused when one does not",
+  "the unmanned driver records what it runs",
   "no more is kept than rounds can tell apart, and nobody changes it meanwhile",
   "a replay reads what was recorded, and injected lags are what was asked for",
   -- replicas

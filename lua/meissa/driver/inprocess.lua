@@ -10,6 +10,8 @@
 
 local core = require "meissa.core"
 local frame = require "meissa.capture.frame"
+local grids = require "meissa.plan.grid"
+local history = require "meissa.driver.history"
 local kernel = require "meissa.kernel"
 
 local M = {}
@@ -115,13 +117,14 @@ function M.variables(plan, captures, slots)
 end
 
 --- The iterator of an unordered loop in plan order.
--- @param next_block gives the plan's blocks in serial order
+-- @tab grid of the plan's blocks
 -- @param cursor cursor(block) gives a function that returns the block's iterations one by one
 -- @param reductions {{capture=, slot=, op=, wins=}, ..., private = {{capture=, slot=}, ...}}
 -- @param func the running function or closure; @param frame_form whether its variables are read in
 -- the frame of the generic `for` or among its upvalues (a closure)
 -- @param ended is called with func's level, seen from it, after the last block
-function M.blocks(next_block, cursor, reductions, func, frame_form, ended)
+function M.blocks(grid, cursor, reductions, func, frame_form, ended)
+  local next_block, told = grids.serial_order(grid), history.loop(grid.blocks)
   local totals, identities, before = {}, {}, {}
   -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
   -- the loop's function level 4.
@@ -156,7 +159,7 @@ function M.blocks(next_block, cursor, reductions, func, frame_form, ended)
     end
   end
 
-  local first, step = true, nil
+  local first, step, block = true, nil, nil
   local function deliver(...)
     if ... ~= nil then return true, ... end
     return false
@@ -169,15 +172,20 @@ function M.blocks(next_block, cursor, reductions, func, frame_form, ended)
   return function()
     local more, i1, i2, i3, i4, i5, i6, i7, i8, i9 = next_iteration()
     while not more do
-      if step then finish() end
-      local block = next_block()
+      if step then
+        finish()
+        told:commit(block)
+      end
+      block = next_block()
       if not block then
         step = nil
+        told:over(true)
         if not first then restore() end
         M.leave()
         ended(level)
         return nil
       end
+      told:begin(block)
       begin(first)
       first = false
       step = cursor(block)

@@ -15,6 +15,7 @@ local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.failure"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
+local history = require "meissa.driver.history"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local large_values = require "meissa.kernel.large_values"
@@ -273,11 +274,17 @@ function M.run_round_here(run)
   engine.running(run.native)
   local next_block = along and along.order and replay.order(along, run.first) or
     grids.serial_order(run.grid, run.first, run.last)
+  local told = history.loop(run.first and run.last - run.first or run.grid.blocks)
   for number in next_block do
+    told:begin(number)
     own:begin(number)
     if instance.versions then instance.versions:begin(number, along and along.reads[number]) end
     local bytes, failure = run_block(number)
-    if not bytes then error(errors.new(failure), 0) end
+    if not bytes then
+      told:over(false)
+      error(errors.new(failure), 0)
+    end
+    told:commit(number)
     results[#results + 1] = bytes
     own:take_replicas(number, into)
     local parts = {}
@@ -286,6 +293,7 @@ function M.run_round_here(run)
       if parts[id] then held[n][number] = parts[id][1] end
     end
   end
+  told:over(true)
   M.mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return {results = results, held = held, buffers = where.buffers, bytes = kernel_bytes,
@@ -307,7 +315,9 @@ function M.run_here(run)
   engine.running(run.native)
   local next_block, list = grids.serial_order(run.grid, run.first, run.last), stages.of(run.grid)
   if along and along.order then next_block = replay.order(along, run.first) end
+  local told
   local function run_one(number, parts)
+    told:begin(number)
     if own then own:begin(number) end
     if instance.versions then
       instance.versions:begin(number, along and along.reads[number - run.first])
@@ -319,18 +329,22 @@ function M.run_here(run)
     end
     if not bytes and own then own:discard() end
     if not bytes then return failure end
+    told:commit(number)
     if own then own:take(parts) end
     if follows then instance:follow(bytes) end
     all[along and number - run.first + 1 or #all + 1] = bytes
   end
   local function run_blocks(log)
     for stage = 0, list.count - 1 do
+      local before = stage > 0 and list.ends[stage - 1] or 0
+      told = run.rounds and history.rounds(run) or history.loop(list.ends[stage] - before)
       local parts, first = {}, failures.first(run.grid.together, execution.order(run.grid.layout))
-      for _ = (stage > 0 and list.ends[stage - 1] or 0) + 1, list.ends[stage] do
+      for _ = before + 1, list.ends[stage] do
         local number = next_block()
         if not number then break end
         if first:needs(number) then first:take(number, run_one(number, parts)) end
       end
+      told:over(first.err == nil)
       first:check()
       stages.merge(run, parts, log)
     end

@@ -13,6 +13,7 @@ local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.failure"
 local frame = require "meissa.capture.frame"
 local grids = require "meissa.plan.grid"
+local history = require "meissa.driver.history"
 local inprocess = require "meissa.driver.inprocess"
 local job = require "meissa.driver.job"
 local launches = require "meissa.driver.launch"
@@ -119,9 +120,13 @@ local function run_here(run, slots, func, frame_form)
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
     local step = with_places(run, spaces.iterate(space), #space.ranges)
+    local told = history.loop(1, true)
+    told:begin(0)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
       if i1 == nil then
+        told:commit(0)
+        told:over(true)
         inprocess.leave()
         returned.check(watch, run, slots, func, frame_form and 2 or nil)
       end
@@ -132,9 +137,8 @@ local function run_here(run, slots, func, frame_form)
   plans.explain(plan, space)
   inprocess.notice_inexact(record, plan, run.bindings)
   local reductions = inprocess.variables(plan, record.captures, slots)
-  local step = inprocess.blocks(grids.serial_order(run.grid), job.cursor(run.grid, space),
-    reductions, func, frame_form,
-    function(level) returned.check(watch, run, slots, func, level) end)
+  local step = inprocess.blocks(run.grid, job.cursor(run.grid, space), reductions, func,
+    frame_form, function(level) returned.check(watch, run, slots, func, level) end)
   return with_places(run, step, not space.positions and #space.ranges or nil)
 end
 

@@ -64,7 +64,7 @@ end
 local function run_here(run)
   local by_value, images = run.by_value, run.rounds.images
   if on_workers() and not run.along then run.rounds.images = nil end -- every read is exact here
-  run.by_value = false
+  run.by_value, run.inner = false, nesting.in_body
   local ok, assigned, left = nesting.pcall(job.run_here, run)
   run.by_value, run.rounds.images = by_value, images
   if not ok then error(assigned, 0) end
