@@ -347,11 +347,16 @@ uint64_t ms_array_bytes(const ms_array *array) {
   return (uint64_t)array->count * each;
 }
 
-int ms_array_contiguous(const ms_array *array) {
+bool ms_is_row_major(uint32_t dim_count, const int64_t *dims, const int64_t *strides) {
   int64_t stride = 1;
-  for (int d = array->dim_count - 1; d >= 0; d--) {
-    if (array->dims[d] != 1 && array->strides[d] != stride) return array->count == 0;
-    stride *= array->dims[d];
+  for (uint32_t d = dim_count; d-- > 0;) {
+    if (dims[d] > 1 && strides[d] != stride) return false;
+    stride *= dims[d] > 0 ? dims[d] : 1;
   }
-  return 1;
+  return true;
+}
+
+int ms_array_contiguous(const ms_array *array) {
+  return array->count == 0 ||
+         ms_is_row_major((uint32_t)array->dim_count, array->dims, array->strides);
 }

@@ -185,6 +185,10 @@ int ms_array_check(const ms_array *array, ms_error *err);
 /* Bytes of values and coordinates. */
 MS_API uint64_t ms_array_bytes(const ms_array *array);
 
+/* Whether elements of these extents and strides lie one after the other, the last subscript
+ * fastest. The stride of a dimension of one row says nothing. */
+bool ms_is_row_major(uint32_t dim_count, const int64_t *dims, const int64_t *strides);
+
 /* Whether a dense array's elements lie in row-major order without gaps. */
 MS_API int ms_array_contiguous(const ms_array *array);
 

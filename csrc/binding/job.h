@@ -7,20 +7,10 @@
  *    bounds = {int64_t * (ranges + 1 first indices), ...}; loads = uint64_t * (of ranges of the
  *    space axis, in place of the plan's), workers =, patience =,
  *    transaction = false or nil, unlogged = whether it needs no log, stalled = function(seconds,
- * worker, block), advanced = function(finished, blocks), operands = {operand, ...}, flat = whether
+ * worker, block), advanced = function(finished, blocks), operands = ms_operands *, flat = whether
  * the results are wanted as one string (see push_outcome in runtime.c)}
  *
- * and operands as
- *
- *   {id =, version =, pointer =, segment = ms_segment *, element = bytes, dims = {}, strides = {},
- *    array = of the plan's that is written, or movement =, written =, along = array dimension,
- *    cut = axis, scale =, offset =, low = {}, high = {} (rows of each dimension that the job may
- *    write, all when absent), follow = {{along =, cut =, scale =, offset =}, ...} (rows that are
- *    written with the ranges of an axis; when absent, of a local or rotated operand, those that
- *    move), blind = whether the job reads nothing of it;
- *    offsets = int64_t * (first row of each block, and the end)}
- *
- * `array`, `along` and `cut` count from 1; strides are in elements, row-major when absent. */
+ * The table keeps what its pointers lead to. */
 #ifndef MS_BINDING_JOB_H
 #define MS_BINDING_JOB_H
 

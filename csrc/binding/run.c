@@ -237,21 +237,11 @@ static int tell(lua_State *L, ms_outcome *outcome) {
   return lua_pcall(L, 2, 0, 0);
 }
 
-/* Takes the versions that operands have now. */
-static int renew(lua_State *L, const ms_staged *run, ms_job_operand *operands) {
+/* Lets operands have the versions of their contents now. */
+static int renew(lua_State *L) {
   int top = lua_gettop(L);
   lua_getfield(L, 2, "renew");
-  if (!lua_isfunction(L, -1)) {
-    lua_settop(L, top);
-    return 0;
-  }
-  if (lua_pcall(L, 0, 0, 0) != 0) return -1;
-  lua_getfield(L, 2, "operands");
-  for (uint32_t i = 0; i < run->loop->operand_count; i++) {
-    lua_rawgeti(L, -1, (int)i + 1);
-    operands[i].operand.version = ms_field_count(L, lua_gettop(L), "version", 0);
-    lua_pop(L, 1);
-  }
+  if (lua_isfunction(L, -1) && lua_pcall(L, 0, 0, 0) != 0) return -1;
   lua_settop(L, top);
   return 0;
 }
@@ -267,9 +257,7 @@ static int run_stages(lua_State *L, ms_staged *run, ms_rule_state *state, ms_err
       lua_pushliteral(L, "the session is stopped");
       return RAISED;
     }
-    if (run->stage > 0 && renew(L, run, (ms_job_operand *)(size_t)run->loop->operands) != 0) {
-      return RAISED;
-    }
+    if (run->stage > 0 && renew(L) != 0) return RAISED;
     if (ms_staged_run(run, *session, err) != 0) return -1;
     bool further = run->merge_count > 0;
     if (further && tell(L, &run->outcome) != 0) return RAISED;

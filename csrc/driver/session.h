@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "job/operand.h"
+#include "job/operands.h"
 #include "job/report.h"
 #include "job/task.h"
 #include "job/undo.h"
@@ -60,18 +61,6 @@ uint64_t ms_session_jobs(const ms_session *session);
 
 /* The memory `id` is no more: workers that hold a copy free it. */
 void ms_session_forget(ms_session *session, uint64_t id);
-
-/* One piece of memory that a job works on, as the driver holds it. */
-typedef struct ms_job_operand {
-  ms_operand operand;        /* segment, segment_size and place are filled in by ms_session_run */
-  unsigned char *data;       /* element [1]...[1] */
-  const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
-  const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all */
-  uint32_t array;            /* 1 + the number of the plan's array that it is: the plan says how it
-                                moves; 0: `operand` does */
-  const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
-                                belong to block b; NULL: all rows to everyone */
-} ms_job_operand;
 
 /* What a wait without progress looks like from outside. */
 typedef struct ms_progress {

@@ -3,11 +3,15 @@
  * Travel: see travel.h. */
 #include "plan/travel.h"
 
+#include <string.h>
+
 static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
                                                 "rotated", "scattered", "exchanged", "versioned"};
 
-const char *ms_movement_name(uint32_t movement) {
-  return movement < MS_MOVEMENTS ? names[movement] : "?";
+ms_movement ms_movement_find(const char *name) {
+  uint32_t movement = 0;
+  while (movement < MS_MOVEMENTS && strcmp(names[movement], name) != 0) movement++;
+  return movement;
 }
 
 /* The axis along a dimension of the space; as many as there are: none. */

@@ -8,6 +8,7 @@
 #define MS_PLAN_TRAVEL_H
 
 #include "array/array.h"
+#include "base/api.h"
 #include "depend/verdict.h"
 #include "plan/grid.h"
 
@@ -60,7 +61,7 @@ typedef struct ms_travel {
  * the space, -1 for what is swept or no dimension. */
 ms_travel ms_travel_of(const ms_array_plan *array, const ms_grid *grid, const int32_t *dims);
 
-/* "rotated" */
-const char *ms_movement_name(uint32_t movement);
+/* The movement of a name, "rotated"; MS_MOVEMENTS if there is none. */
+MS_API ms_movement ms_movement_find(const char *name);
 
 #endif

@@ -35,7 +35,7 @@ local function run(session)
     key = "chaos", kernel = kernel, run = support.encode {a = a, b = b},
     strategy = "rotate", ranges = {RANGES, RANGES},
     bounds = {support.pointer(a_vector), support.pointer(b_vector)},
-    operands = {
+    operands = support.operands {
       w:operand {movement = "local", written = true, along = 1, cut = 1},
       h:operand {movement = "rotated", written = true, along = 1, cut = 2},
     },

@@ -116,7 +116,7 @@ describe("an exchange by value", function()
           for e = rb * count, rb * count + count - 1 do a[e] = a[e] * 0.75 + 1 end
           log[rb] = a[rb * count]
         end]],
-      operands = {
+      operands = support.operands {
         a:operand {movement = "exchanged", written = true},
         log:operand {movement = "exchanged", written = true},
       },
@@ -142,7 +142,7 @@ describe("an exchange by value", function()
         local operands = ...
         local a = vector(operands[1], "double")
         return function(block, p, r) a[p * 4 + r] = p end]],
-      operands = {a:operand {movement = "exchanged", written = true}},
+      operands = support.operands {a:operand {movement = "exchanged", written = true}},
     })
     for p = 0, 49 do
       for r = 0, 3 do assert.are.equal(p, a.data[p * 4 + r]) end
@@ -193,7 +193,7 @@ describe("an exchange by value", function()
       local outcome, err = session:run {
         key = "body" .. block, strategy = "wavefront", ranges = {6, 6},
         kernel = "return function(b) if b == " .. block .. " then error('no') end end",
-        operands = {a:operand {movement = "exchanged", written = true}},
+        operands = support.operands {a:operand {movement = "exchanged", written = true}},
       }
       assert.is_nil(outcome)
       assert.are.same({"BDY", block}, {err.code, err.block})

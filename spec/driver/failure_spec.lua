@@ -241,7 +241,7 @@ describe("a session", function()
         local operand = a:operand(fields)
         local outcome, err = session:run {
           key = "refused", kernel = "error('it ran')", strategy = strategy or "partition",
-          ranges = ranges or {2}, operands = {operand},
+          ranges = ranges or {2}, operands = support.operands {operand},
         }
         assert.is_nil(outcome)
         assert.are.equal(code, err.code)

@@ -264,7 +264,7 @@ function M.make_job(case, ranges, arrays)
   return {
     key = case.name, kernel = header .. case.kernel, strategy = case.strategy, ranges = ranges,
     sequential = case.sequential, run = support.encode {starts = starts, n = N}, bounds = bounds,
-    operands = operands,
+    operands = support.operands(operands),
   }, vectors
 end
 

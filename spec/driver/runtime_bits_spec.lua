@@ -72,7 +72,7 @@ local function run_rotation(session, space, time, workers)
     key = "rotate", kernel = rotate_kernel, run = support.encode {a = a, b = b, k = K},
     strategy = "rotate", ranges = {space, time}, workers = workers,
     bounds = {support.pointer(a_starts), support.pointer(b_starts)},
-    operands = {
+    operands = support.operands {
       w:operand({movement = "local", written = true, along = 1, cut = 1}),
       h:operand({movement = "rotated", written = true, along = 1, cut = 2}),
     },
@@ -148,7 +148,7 @@ local function run_partition(session, changed)
     key = "partition", kernel = partition_kernel,
     run = support.encode {offsets = offsets, n = extent},
     strategy = "partition", ranges = {ranges}, bounds = {support.pointer(starts_vector)},
-    operands = {
+    operands = support.operands {
       cached(rows), cached(columns), cached(values),
       lookup:operand({movement = "broadcast"}),
       out:operand({movement = "scattered", written = true}),
@@ -198,7 +198,7 @@ describe("cached arrays by value", function()
     local function sums(workers)
       local outcome = assert(session:run {
         key = "sums", strategy = "partition", ranges = {ranges}, workers = workers,
-        operands = {operand},
+        operands = support.operands {operand},
         kernel = support.prelude .. [[
           local operands = ...
           local v = vector(operands[1], "int32_t")
@@ -259,7 +259,7 @@ describe("strided views", function()
               for j = 0, 5 do v[i * s1 + j * s2] = 100 * (i + 1) + j + 1 end
             end
           end]],
-        operands = {view},
+        operands = support.operands {view},
       })
       for j = 1, 6 do
         for i = 1, 10 do assert.are.equal(100 * i + j, whole.data[(j - 1) * 10 + i - 1]) end
@@ -289,7 +289,7 @@ describe("large arrays by value", function()
             for k = 0, 7 do h[j * s + k] = h[j * s + k] * 2 end
           end
         end]],
-      operands = {
+      operands = support.operands {
         w:operand({movement = "local", written = true, along = 1, cut = 1}),
         h:operand({movement = "rotated", written = true, along = 1, cut = 2}),
       },

@@ -31,7 +31,7 @@ local function run_sweep(session, naps)
   local outcome, err = session:run {
     key = "sweep", kernel = sweep, run = support.encode {naps = naps}, strategy = "hyperplane",
     sequential = 1, ranges = {PHASES, WIDTH},
-    operands = {array:operand {movement = "exchanged", written = true}},
+    operands = support.operands {array:operand {movement = "exchanged", written = true}},
   }
   return outcome and array:bytes(), err
 end

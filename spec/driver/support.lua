@@ -88,16 +88,40 @@ end
 
 local versions = 0
 
---- An operand of an array. `fields` adds movement, written, along, cut, scale, offset, version.
+--- An operand of an array, for M.operands. `fields` adds movement, written, along and cut (from 1),
+-- version, offsets, dims, strides, segment.
 function Array:operand(fields)
   versions = versions + 1
   local operand = {
-    id = tonumber(self.core.id), version = versions, element = self.element, dims = self.dims,
-    pointer = ffi.cast("void *", self.data), segment = self.core.store.block.segment,
+    id = tonumber(self.core.id), core = self.core, version = versions, dims = self.dims,
     strides = self.strides,
   }
   for key, value in pairs(fields) do operand[key] = value end
   return operand
+end
+
+-- Makes an operand of the core what the fields say.
+local function fill_operand(each, fields)
+  each.operand.version, each.offsets = fields.version, fields.offsets
+  each.operand.dim_count = #fields.dims
+  for d, extent in ipairs(fields.dims) do
+    each.operand.dims[d - 1], each.operand.strides[d - 1] = extent, fields.strides[d]
+  end
+  if fields.segment then each.segment = ffi.cast("void *", fields.segment) end
+end
+
+--- A list of operands as a job takes it.
+function M.operands(list)
+  local lib = array_core.lib
+  local operands = ffi.gc(array_core.call(lib.ms_operands_new, 0), lib.ms_operands_free)
+  for _, fields in ipairs(list) do
+    local number = array_core.call(lib.ms_operands_array, operands, fields.core, 0, nil)
+    fill_operand(operands.list[number - 1], fields)
+    lib.ms_operands_move(operands, number, ffi.new("ms_operand_move", {
+      movement = lib.ms_movement_find(fields.movement), written = fields.written and 1 or 0,
+      array_dim = (fields.along or 1) - 1, cut = (fields.cut or 1) - 1, scale = 1}))
+  end
+  return operands
 end
 
 --- Starts of `ranges` nearly equal ranges of 1..extent, as Lua list and as C vector.

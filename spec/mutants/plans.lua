@@ -47,6 +47,18 @@ return {
     },
   },
   {
+    rule = "what a job works on is there once, and has another version when what travels changes",
+    finders = {{spec = "csrc/job/operands_test.c"}},
+    mutants = {
+      {"views are taken for what lies in one piece", "csrc/job/operands.c",
+       "if (whole && ms_is_row_major(dims, operand->dims, operand->strides)) {", "if (whole) {"},
+      {"only the first part of a base is looked at", "csrc/job/operands.c",
+       "n < ms_operand_sections(operand)", "n < 1"},
+      {"a piece is added again", "csrc/job/operands.c",
+       "if (operands->ids[i] == id) return i + 1;", "if (operands->ids[i] == id) return 0;"},
+    },
+  },
+  {
     rule = "the ranges of an axis differ by one value at most, longer ones first",
     finders = {layouts},
     mutants = {

@@ -54,6 +54,7 @@ local PROMISED = {
   "a block waits for all who make what it may read",
   "stale reads are within the window, and one's own range is always of the round before",
   "what would be read after it was written, or written beside its range, is refused",
+  "what a job works on is there once, and has another version when what travels changes",
   -- what is written once
   "the table of methods says what they do",
   "the table of strategies says what they are like",

@@ -40,6 +40,14 @@ local function version_of(id, size)
   return about.version
 end
 
+--- The version of contents with this fingerprint.
+-- @param id of the memory, or a string that says which elements of it these are
+-- @param print two words @number size in bytes, 0 where elements lie apart
+function M.of_print(id, print, size)
+  print_of[0], print_of[1] = print[0], print[1]
+  return version_of(id, size)
+end
+
 --- The version of the contents of `size` bytes.
 -- @number id of the memory @param pointer to it @number size in bytes
 function M.of(id, pointer, size)

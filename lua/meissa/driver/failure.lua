@@ -110,7 +110,7 @@ end
 
 -- What the loop may write in this process, as it is now, and room for what is merged into.
 local function log_here(run, key, operands)
-  local log, err = core.undo {key = key, operands = operands, plan = run.grid.core,
+  local log, err = core.undo {key = key, operands = operands.core, plan = run.grid.core,
                               merged = stages.merged(run)}
   if not log then errors.raise_core(err) end
   return log

@@ -145,7 +145,7 @@ end
 local function execute(run, told, bar)
   local grid = run.part or run.grid -- of rounds a job runs some
   local request = {
-    key = told.key, kernel = told.kernel, operands = told.operands, run = told.run,
+    key = told.key, kernel = told.kernel, operands = told.operands.core, run = told.run,
     plan = run.grid.core, transaction = run.space.transaction,
     workers = run.even_loads and 0 or
       worker_count.size(run.session, grid, run.plan.strategy, run.record.learned),
@@ -264,7 +264,8 @@ function M.run_round_here(run)
   local kernel_bytes, run_bytes, _, apart, _, known = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws,
+  local pieces = job_operands.pieces(operands)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, pieces, where, run.draws,
                                            run.grid.layout, run.first)
   execution.post(instance, where, own, run.posts and run.posts.round)
   local run_block, along = execution.runner(instance, run.grid.layout), run.along
@@ -308,7 +309,8 @@ function M.run_here(run)
   local kernel_bytes, run_bytes, key, apart, _, known = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws,
+  local pieces = job_operands.pieces(operands)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, pieces, where, run.draws,
                                            run.grid.layout, run.first)
   local run_block, all, along = execution.runner(instance, run.grid.layout), {}, run.along
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()

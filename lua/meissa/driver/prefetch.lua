@@ -16,6 +16,7 @@ local core = require "meissa.core"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local library = require "meissa.base.ffi"
 local plans = require "meissa.plan"
@@ -163,12 +164,10 @@ end
 
 -- All that the lists depend on beside loop and grid, as a string; nil if something has no version.
 local function state_of(told)
-  local parts = {told.values}
+  local parts, contents = {told.values}, job_operands.contents(told.operands)
+  if not contents then return nil end
   for _, each in ipairs(told.apart) do parts[#parts + 1] = each.holder.digest end
-  for _, operand in ipairs(told.operands) do
-    if operand.movement ~= "cached" and operand.movement ~= "served" then return nil end
-    parts[#parts + 1] = string.format("%d:%d", operand.id, operand.version)
-  end
+  parts[#parts + 1] = contents
   return table.concat(parts, "|")
 end
 

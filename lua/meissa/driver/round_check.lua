@@ -117,7 +117,8 @@ function M.check(run, found)
   local operands, _, where = job_operands.collect(run, apart)
   run.by_value = by_value
   where.versions.images = nil
-  local instance = execution.instance(bytes, run_bytes, operands, where, run.draws,
+  local pieces = job_operands.pieces(operands)
+  local instance = execution.instance(bytes, run_bytes, pieces, where, run.draws,
                                       run.grid.layout, 0)
   local job = {key = key, operands = operands, instance = instance,
                run_block = execution.runner(instance, run.grid.layout)}

@@ -49,7 +49,8 @@ local function open(slice)
   local bytes, run_bytes, _, apart = kernel.pack(slice.kernel, slice.bindings, slice.values, nil,
                                                  slice.basics)
   local operands, _, where = job_operands.collect(slice, apart)
-  local instance, memory = execution.instance(bytes, run_bytes, operands, where)
+  local pieces = job_operands.pieces(operands)
+  local instance, memory = execution.instance(bytes, run_bytes, pieces, where)
   return execution.runner(instance, slice.grid.layout), memory
 end
 

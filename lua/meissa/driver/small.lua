@@ -123,7 +123,8 @@ function M.instance(run)
   end
   local kernel_bytes, run_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native,
                                               run.basics)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
+  local pieces = job_operands.pieces(operands)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, pieces, where, run.draws)
   known = {where = where, object = object, instance = instance, own = own,
            info = run.kernel.info,
            written = written_by(run)}

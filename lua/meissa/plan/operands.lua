@@ -1,18 +1,14 @@
 -- SPDX-License-Identifier: MIT
---- Items: the pieces of memory that a job works on, each with its movement.
---
--- Where memory is shared nothing moves. Where it is not, an array stays with the owner of a range,
--- goes along with ranges, is sent before the job, whole or as far as it is needed, returned after
--- it, or exchanged while it runs.
+--- Operands: which pieces of memory a job works on, and where its kernel finds what among them.
+-- What each of them is and how it moves is the core's (csrc/job/operands.h).
 -- @module meissa.plan.operands
 
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local c_api = require "meissa.array.c_api"
-local partitions = require "meissa.plan.partition"
+local ffi = require "ffi"
 local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
-local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
 local versioned = require "meissa.plan.versioned"
 local versions = require "meissa.array.version"
@@ -20,147 +16,95 @@ local views = require "meissa.plan.views"
 
 local M = {}
 
-local element_size = c_api.element_sizes
+local lib, call = c_api.lib, c_api.call
 
--- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and
--- rows of a sparse array, get numbers of their own far above those of arrays.
-local PARTITIONS, COORDINATES, ROWS, VECTORS = 2 ^ 48, 2 ^ 49, 2 ^ 50, 16
+local print_of = ffi.new "uint64_t[2]"
+local SERVED = lib.ms_movement_find "served"
 
--- Whether the elements lie one behind the other.
-local function is_dense(shape)
-  local stride = 1
-  for d = #shape.dims, 1, -1 do
-    if shape.dims[d] > 1 and shape.strides[d] ~= stride then return false end
-    stride = stride * shape.dims[d]
+-- An empty list of operands in the core.
+local function new_operands(by_value)
+  return ffi.gc(call(lib.ms_operands_new, by_value and 1 or 0), lib.ms_operands_free)
+end
+
+-- Gives an operand the version of its contents.
+local function find_version(operands, number)
+  local each = operands.list[number - 1]
+  local id, size = tonumber(each.operand.id), lib.ms_operands_print(operands, number, print_of)
+  local sections = tonumber(each.operand.section_count)
+  if sections > 0 then
+    id = id .. ";" .. ffi.string(each.operand.sections, sections * ffi.sizeof "ms_section")
   end
-  return true
+  each.operand.version = versions.of_print(id, print_of, tonumber(size))
 end
 
--- The version of an operand's contents.
-local function version_of(operand)
-  if operand.parts then
-    return versions.of_boxes(views.part_words(operand), views.part_boxes(operand), operand.element)
-  elseif not is_dense(operand) then
-    return versions.of_boxes(operand.id, {operand}, operand.element)
-  end
-  local size = operand.element
-  for _, extent in ipairs(operand.dims) do size = size * extent end
-  return versions.of(operand.id, operand.pointer, size)
+-- Adds what a loop only reads; where it travels by value, it need not be sent again as long as it
+-- has not changed.
+local function add_read(operands, fn, ...)
+  local count = operands.count
+  local number = call(fn, operands, ...)
+  if operands.by_value ~= 0 and operands.count > count then find_version(operands, number) end
+  return number
 end
 
--- An operand that the loop only reads, which where memory is not shared need not be sent again as
--- long as it has not changed.
-local function keep(run, operand)
-  if not run.by_value then return operand end
-  operand.movement, operand.version = operand.needs and "served" or "cached", version_of(operand)
-  return operand
+-- Adds a dense array that the loop only reads.
+local function place_read(operands, value, needs)
+  return add_read(operands, lib.ms_operands_array, array.core(value), 0, needs)
 end
 
--- An array that the loop only reads.
-local function read_operand(value, run, needs)
-  local shape, memory = array.describe(value), array.core(value)
-  return keep(run, {
-    id = shape.id, version = 0, needs = needs,
-    pointer = memory.data, segment = memory.store.block.segment, store = shape.store,
-    element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
-    movement = "broadcast",
-  })
-end
-
--- The base of views that the loop only reads, where no more of it travels than they have; or nil.
-local function base_operand(value, view, run)
-  local base = view and run.by_value and view.base
-  if not (base and (base.parts or base.compact)) then return nil end
-  return keep(run, views.operand(base, value))
-end
-
--- An array that the loop writes, or the base of views that it writes: the plan in C has how it
--- moves, by the array's number.
-local function written_operand(value, view, about)
-  local operand = view and views.operand(view.base, value) or read_operand(value, {})
-  operand.movement, operand.array = nil, about.number + 1
-  return operand
-end
-
--- A sparse array is its values, which a loop may write, and the coordinates of its entries.
-local function sparse_operands(value, about, plan)
-  local shape, memory = array.describe(value), array.core(value)
-  local move = "cached"
+-- Adds a dense array, or the base of views: its number, and where the array is seen through its
+-- base, the view.
+local function place_dense(operands, run, c, served)
+  local value, about, view = run.values[c], run.plan.array_of[c], run.bindings[c].view
+  local known = view and lib.ms_operands_number(operands, view.base.id) or 0
+  if known > 0 then return known, view end
+  local memory = array.core(value)
   if about.written then
-    local traits = strategies[plan.strategy]
-    move = (traits.waits or traits.alone) and "exchanged" or "scattered"
+    local number = about.number + 1
+    if not view then return call(lib.ms_operands_array, operands, memory, number, nil), nil end
+    return call(lib.ms_operands_base, operands, memory, views.base(view.base), number), view
   end
-  local operands = {{
-    id = shape.id, version = tonumber(memory.version), pointer = memory.data,
-    segment = memory.store.block.segment, element = element_size[shape.type],
-    dims = {shape.count}, movement = move, written = about.written,
-  }}
+  local needs = served and served[array.describe(value).id]
+  local base = not needs and run.by_value and view and view.base
+  if base and (base.parts or base.compact) then -- no more of it travels than the views have
+    return add_read(operands, lib.ms_operands_base, memory, views.base(base), 0), view
+  end
+  return place_read(operands, value, needs), nil
+end
+
+-- Adds a sparse array: its values, which a loop may write, the coordinates of its entries, and its
+-- compressed rows where the loop only reads it.
+local function place_sparse(operands, value, about, strategy)
+  local shape, memory = array.describe(value), array.core(value)
+  local told = {dims = shape.dims, count = shape.count, id = shape.id, coords = {}}
+  local number = call(lib.ms_operands_values, operands, memory, about.written and strategy or nil)
   for d = 1, #shape.dims do
-    operands[d + 1] = {
-      id = COORDINATES + shape.id * VECTORS + d, version = 0, pointer = memory.coords[d - 1],
-      segment = memory.coord_store.block.segment, element = 4, dims = {shape.count},
-      movement = "cached",
-    }
+    told.coords[d] = call(lib.ms_operands_coords, operands, memory, d - 1)
   end
-  return operands, {dims = shape.dims, count = shape.count, id = shape.id}
-end
-
--- The compressed rows of a sparse array that the loop reads and does not write: `start`, the
--- values, the columns of each further dimension. Nil where it has none.
-local function row_operands(value, about)
   local rows = about.access == "read" and array.rows(value)
-  if not rows then return nil end
-  local shape = array.describe(value)
-  local first = ROWS + shape.id * VECTORS
-  local structure, segment = rows.structure.block.segment, rows.value_store.block.segment
-  local operands = {
-    {id = first, version = 0, pointer = rows.start, segment = structure, element = 8,
-     dims = {shape.dims[1] + 1}, movement = "cached"},
-    {id = first + 1, version = tonumber(rows.version), pointer = rows.values, segment = segment,
-     element = element_size[shape.type], dims = {shape.count}, movement = "cached"},
-  }
-  for d = 2, #shape.dims do
-    operands[d + 1] = {id = first + d, version = 0, pointer = rows.columns[d - 1],
-                    segment = structure, element = 4, dims = {shape.count}, movement = "cached"}
+  if rows then
+    local numbers = {}
+    for part = 0, #shape.dims do
+      numbers[part] = call(lib.ms_operands_rows, operands, memory, rows, part)
+    end
+    told.rows = {start = numbers[0], values = numbers[1], columns = {unpack(numbers, 2)}}
   end
-  return operands
+  return number, told
 end
 
--- Vectors of a partition's entries: coordinates of each dimension, then the values.
-local function entry_operands(partition, space)
-  local shape = array.describe(space.array)
-  local operands, count = {}, tonumber(partition.count)
-  local base = partition.entries.block.segment
-  local function add(pointer, element, place)
-    operands[#operands + 1] = {
-      id = PARTITIONS + tonumber(partition.id) * VECTORS + place,
-      version = tonumber(partition.version),
-      pointer = pointer, segment = base, element = element, dims = {count}, movement = "cached",
-      offsets = partition.start,
-    }
+-- Adds the entries of a partition, over which the loop is.
+local function place_entries(operands, where, partition, space)
+  where.coords, where.limits = {}, {}
+  for d, range in ipairs(space.ranges) do
+    where.limits[d] = math.max(range[1], range[2])
+    where.coords[d] = call(lib.ms_operands_entries, operands, partition, d)
   end
-  for d = 1, #space.ranges do add(partitions.coords(partition, d), 4, d) end
-  add(partitions.values(partition), element_size[shape.type], 0)
-  return operands
+  where.entries = call(lib.ms_operands_entries, operands, partition, 0)
+  where.starts = call(lib.ms_operands_starts, operands, partition)
 end
 
--- Where the blocks of a partition begin, and the last one ends.
-local function starts_operand(partition)
-  return {
-    id = PARTITIONS + (tonumber(partition.id) + 1) * VECTORS - 1,
-    version = tonumber(partition.version), pointer = partition.start,
-    segment = partition.offsets.block.segment, element = 8,
-    dims = {tonumber(partition.blocks) + 1}, movement = "cached",
-  }
-end
-
--- The array that holds the bytes of a captured table, or of an array's labels.
-local function bulk_operand(holder)
-  local shape, memory = array.describe(holder.array), array.core(holder.array)
-  return {
-    id = shape.id, version = 1, pointer = memory.data, segment = memory.store.block.segment,
-    element = 8, dims = shape.dims, movement = "cached",
-  }
+-- Adds the array that holds the bytes of a captured table, or of an array's labels.
+local function place_bulk(operands, holder)
+  return call(lib.ms_operands_constant, operands, array.core(holder.array))
 end
 
 -- The place of an id in a list of them, where it is put if it is not there.
@@ -197,25 +141,9 @@ end
 
 -- See M.collect.
 local function collect(run, apart, served)
-  local operands, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
-                                    buffers = {}, scratch = {}, replica = {}, views = {},
-                                    labels = {}}
-  local function place(operand)
-    if not numbers[operand.id] then
-      operands[#operands + 1] = operand
-      numbers[operand.id] = #operands
-    end
-    return numbers[operand.id]
-  end
-  local function place_array(c)
-    local value, about, view = run.values[c], run.plan.array_of[c], run.bindings[c].view
-    if view and numbers[view.base.id] then return numbers[view.base.id], view end
-    if about.written then return place(written_operand(value, view, about)), view end
-    local needs = served and served[array.describe(value).id]
-    local base = not needs and base_operand(value, view, run)
-    if base then return place(base), view end
-    return place(read_operand(value, run, needs)), nil
-  end
+  local operands = new_operands(run.by_value)
+  local where = {arrays = {}, types = {}, sparse = {}, pending = {}, buffers = {}, scratch = {},
+                 replica = {}, views = {}, labels = {}}
   -- Weak: the arrays keep what their labels were packed into.
   local labels, label_count = setmetatable({}, {__mode = "v"}), 0
   local function place_labels(value)
@@ -223,15 +151,14 @@ local function collect(run, apart, served)
     if not packed then return nil end
     local list = {}
     for d, each in tables.each(packed) do
-      local operand = bulk_operand(each)
-      list[d] = {operand = place(operand), id = operand.id, count = each.count,
-                 strings = each.strings}
+      list[d] = {operand = place_bulk(operands, each), id = array.describe(each.array).id,
+                 count = each.count, strings = each.strings}
     end
     label_count = label_count + 1
     labels[label_count] = packed
     return list
   end
-  where.versions = run.versions and versioned.place(run, place) or nil
+  where.versions = run.versions and versioned.place(run, operands) or nil
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
@@ -245,7 +172,7 @@ local function collect(run, apart, served)
         local copies = replicas.of(value)
         where.arrays[a] = false
         where.replica[a] = replicas.told(copies, not run.posts and
-                                         place(read_operand(copies.rows, run)) or nil)
+                                         place_read(operands, copies.rows) or nil)
       elseif binding.scratch then
         where.arrays[a], where.scratch[a] = false, scratches.describe(value)
       elseif binding.buffers then
@@ -255,15 +182,7 @@ local function collect(run, apart, served)
                             count = shape.count, marks = binding.marks,
                             number = number_of(where.buffers, shape.id)}
       elseif binding.sparse then
-        local parts, sparse = sparse_operands(value, about, run.plan)
-        where.arrays[a], sparse.coords = place(parts[1]), {}
-        for d = 2, #parts do sparse.coords[d - 1] = place(parts[d]) end
-        local rows = row_operands(value, about)
-        if rows then
-          sparse.rows = {start = place(rows[1]), values = place(rows[2]), columns = {}}
-          for d = 3, #rows do sparse.rows.columns[d - 2] = place(rows[d]) end
-        end
-        where.sparse[a] = sparse
+        where.arrays[a], where.sparse[a] = place_sparse(operands, value, about, run.plan.strategy)
       elseif run.versions and run.versions.of[c] then
         local version = run.versions.of[c]
         local told = where.versions.arrays[version.array]
@@ -271,7 +190,7 @@ local function collect(run, apart, served)
         where.versions.places[a] = version
       else
         local view
-        where.arrays[a], view = place_array(c)
+        where.arrays[a], view = place_dense(operands, run, c, served)
         where.views[a] = placed(view)
       end
     end
@@ -282,28 +201,22 @@ local function collect(run, apart, served)
   where.posts = run.posts and posts_of(run.posts, where.replica) or nil
   local space = run.space
   if run.grid.partition then
-    where.coords, where.limits = {}, {}
-    for d, range in ipairs(space.ranges) do where.limits[d] = math.max(range[1], range[2]) end
-    local entries = entry_operands(run.grid.partition, space)
-    for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
-    where.entries = place(entries[#entries])
-    where.starts = place(starts_operand(run.grid.partition))
+    place_entries(operands, where, run.grid.partition, space)
   elseif space.array then
     local view, source = nil, space.source or 0
     if source > 0 then
-      where.entries, view = place_array(source)
+      where.entries, view = place_dense(operands, run, source, served)
     else
-      where.entries = place(read_operand(space.array, run))
+      where.entries = place_read(operands, space.array)
     end
     where.entries_view = placed(view)
   end
   where.bulk = {}
   for k, each in ipairs(apart) do
-    where.bulk[k] = {capture = each.capture, operand = place(bulk_operand(each.holder)),
+    where.bulk[k] = {capture = each.capture, operand = place_bulk(operands, each.holder),
                      length = each.holder.length, digest = each.holder.digest}
   end
-  operands.labels, operands.label_count = labels, label_count
-  return operands, where
+  return {core = operands, labels = labels, label_count = label_count, served = served}, where
 end
 
 -- Whether the labels among the operands are still where they were.
@@ -317,13 +230,40 @@ end
 --- Looks again at the contents of arrays that travel by value: some may have changed.
 -- @tab operands what collect gave @tab changed arrays
 function M.renew(operands, changed)
-  local stores = {}
+  local stores, core = {}, operands.core
   for _, value in ipairs(changed) do stores[array.describe(value).store] = true end
-  for _, operand in ipairs(operands) do
-    local again = operand.store and stores[operand.store] and
-                  (operand.movement == "cached" or operand.movement == "served")
-    if again then operand.version = version_of(operand) end
+  for number = 1, core.count do
+    local each = core.list[number - 1]
+    local again = each.store ~= 0 and stores[tonumber(each.store)] and
+                  each.array == 0 and each.operand.movement <= SERVED
+    if again then find_version(core, number) end
   end
+end
+
+--- Which contents a job's operands have, as a string; nil if it writes one of them.
+function M.contents(operands)
+  local parts, core = {}, operands.core
+  for k = 0, core.count - 1 do
+    local operand = core.list[k].operand
+    if core.list[k].array ~= 0 or operand.movement > SERVED then return nil end
+    parts[k + 1] = string.format("%d:%d", tonumber(operand.id), tonumber(operand.version))
+  end
+  return table.concat(parts, "|")
+end
+
+--- The operands as a kernel of this process takes them: {pointer =, element = bytes, dims =,
+-- strides =} of each.
+function M.pieces(operands)
+  local pieces, core = {}, operands.core
+  for k = 0, core.count - 1 do
+    local operand, dims, strides = core.list[k].operand, {}, {}
+    for d = 1, operand.dim_count do
+      dims[d], strides[d] = tonumber(operand.dims[d - 1]), tonumber(operand.strides[d - 1])
+    end
+    pieces[k + 1] = {pointer = ffi.cast("void *", core.list[k].data), element = operand.element,
+                     dims = dims, strides = strides}
+  end
+  return pieces
 end
 
 -- The memory that a run's sparse arrays are in, by its numbers: values, and the rows that are read,
@@ -362,7 +302,7 @@ end
 -- They are kept with what the loop has captured, for all plans to which its arrays mean the same.
 -- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
 -- @tab[opt] served what blocks need of arrays, by their ids
--- @treturn table operands
+-- @treturn table operands, whose `core` (ms_operands *) a job takes
 -- @treturn string the encoded table that tells where things are
 -- @treturn table that table
 function M.collect(run, apart, served)
@@ -378,7 +318,6 @@ function M.collect(run, apart, served)
   end
   local operands, where = collect(run, apart, served)
   local words = buffer.encode(where)
-  operands.lasting = lasting
   situation.operands = lasting and {operands = operands, where = where, words = words,
                                     uses = uses, partition = id, version = version,
                                     stores = stores} or nil

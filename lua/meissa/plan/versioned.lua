@@ -12,7 +12,7 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
-local element_size = c_api.element_sizes
+local element_size, lib = c_api.element_sizes, c_api.lib
 
 -- What of an array a range makes: the dimension that follows the ranges, and how; and whether all
 -- that is ever written is written in each round, so that other elements are the same in all memory.
@@ -35,16 +35,15 @@ function M.stranger(run)
   end
 end
 
--- One piece of memory as an operand.
-local function operand_of(memory, slot, depth, follow, by_number)
-  local shape, core = array.describe(memory), array.core(memory)
-  return {
-    id = shape.id, version = 0, pointer = core.data, segment = core.store.block.segment,
-    element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
-    movement = "versioned", slot = slot, depth = depth, written = slot > 0,
-    along = follow.array_dim, cut = 2, scale = follow.scale, offset = follow.offset,
-    by_number = by_number,
-  }
+-- Adds one piece of memory to a job's operands: its number.
+local function place_memory(run, memory, slot, follow, operands)
+  local number = c_api.call(lib.ms_operands_array, operands, array.core(memory), 0, nil)
+  lib.ms_operands_move(operands, number, ffi.new("ms_operand_move", {
+    movement = lib.ms_movement_find "versioned", slot = slot,
+    depth = run.versions.memory.depth, written = slot > 0 and 1 or 0,
+    array_dim = follow.array_dim - 1, cut = 1, scale = follow.scale, offset = follow.offset,
+    by_number = run.versions.by_number and 1 or 0}))
+  return number
 end
 
 local function product(dims, first, last)
@@ -54,7 +53,7 @@ local function product(dims, first, last)
 end
 
 -- Places an array's memory; what workers are told of it.
-local function place_array(run, k, place)
+local function place_array(run, k, operands)
   local memory, depth = run.versions.memory.arrays[k], run.versions.memory.depth
   local shape = array.describe(memory.start)
   local follow, steady = follow_of(run, k)
@@ -64,10 +63,9 @@ local function place_array(run, k, place)
   told.outer = product(shape.dims, 1, follow.array_dim - 1)
   told.rows = shape.dims[follow.array_dim]
   told.row = product(shape.dims, follow.array_dim + 1, #shape.dims) * element_size[shape.type]
-  local by_number = run.versions.by_number
-  told.start = place(operand_of(memory.start, 0, depth, follow, by_number))
+  told.start = place_memory(run, memory.start, 0, follow, operands)
   for slot = 1, depth do
-    told.ring[slot] = place(operand_of(memory.ring[slot], slot, depth, follow, by_number))
+    told.ring[slot] = place_memory(run, memory.ring[slot], slot, follow, operands)
   end
   return told
 end
@@ -226,15 +224,15 @@ function M.words(found, asked, bytes)
 end
 
 --- Places the memory of all versions.
--- @tab run the run, of rounds @func place place(operand) gives its number
+-- @tab run the run, of rounds @param operands of the job (csrc/job/operands.h)
 -- @treturn table what workers are told: `arrays`, of which each has the numbers of the operands
 -- `start` and `ring`; `ranges` and `at`, as in the header; `filled`: all memory holds the first
 -- version; `places`, to be filled
-function M.place(run, place)
+function M.place(run, operands)
   local told = {arrays = {}, places = {}, ranges = run.grid.ranges[2], filled = not run.by_value,
                 at = run.versions.by_number and 0 or 2 * (run.plan.cut_dims[2] - 1),
                 images = run.rounds and run.rounds.images, lags = run.lags}
-  for k in ipairs(run.versions.memory.arrays) do told.arrays[k] = place_array(run, k, place) end
+  for k in ipairs(run.versions.memory.arrays) do told.arrays[k] = place_array(run, k, operands) end
   return told
 end
 

@@ -319,44 +319,24 @@ function M.name_bases(arrays, bindings)
   end
 end
 
--- The base's beginning, given one of its views.
-local function beginning(base, value)
-  local segment = array.core(value).store.block.segment
-  return ffi.cast("char *", segment.base) + base.place
-end
-
---- The operand (see meissa.plan.operands) that is the base of a view.
--- @tab base that of a binding's `view` @param value one of the views
-function M.operand(base, value)
-  local about, memory = array.describe(value), array.core(value)
-  return {
-    id = base.id, version = 0, pointer = ffi.cast("void *", beginning(base, value)),
-    segment = memory.store.block.segment, element = element_size[about.type], dims = base.dims,
-    strides = base.strides, store = about.store, parts = base.parts, movement = "broadcast",
-  }
-end
-
---- What of a base its views have, as a string.
-function M.part_words(operand)
-  local words = {operand.id}
-  for _, part in ipairs(operand.parts) do
-    words[#words + 1] = table.concat(part.low, ",") .. "-" .. table.concat(part.high, ",")
+--- The base of a view as csrc/job/operands.h takes it.
+-- @tab base that of a binding's `view`
+function M.base(base)
+  if base.core then return base.core end
+  local parts, core = base.parts or {}, ffi.new "ms_view_base"
+  local sections = ffi.new("ms_section[?]", #parts + 1)
+  core.id, core.place, core.dim_count = base.id, base.place, #base.dims
+  core.part_count, core.parts = #parts, sections
+  for k, extent in ipairs(base.dims) do
+    core.dims[k - 1], core.strides[k - 1] = extent, base.strides[k]
   end
-  return table.concat(words, ";")
-end
-
---- The boxes of memory that these are: `pointer`, `dims`, `strides` of each.
-function M.part_boxes(operand)
-  local boxes = {}
-  for p, part in ipairs(operand.parts) do
-    local offset, dims = 0, {}
+  for p, part in ipairs(parts) do
     for k, low in ipairs(part.low) do
-      offset, dims[k] = offset + (low - 1) * operand.strides[k], part.high[k] - low + 1
+      sections[p - 1].low[k - 1], sections[p - 1].high[k - 1] = low - 1, part.high[k]
     end
-    local pointer = ffi.cast("char *", operand.pointer) + offset * operand.element
-    boxes[p] = {pointer = pointer, dims = dims, strides = operand.strides}
   end
-  return boxes
+  base.core, base.sections = core, sections
+  return core
 end
 
 --- A view of an operand: where its element [1]...[1] is, and its strides.
