@@ -5,7 +5,10 @@
  * In a rotation and in a wavefront a range of any axis is handed on from the block that used it to
  * the next one in plan order that does; in a partition only a space range is. So a block's
  * predecessors are the blocks before it in the boxes of those that share a range with it. In a
- * wavefront's order that says that block (a, b) follows (a - 1, b) and (a, b - 1). */
+ * wavefront's order that says that block (a, b) follows (a - 1, b) and (a, b - 1).
+ *
+ * That is the gate's rule (sync/gate.h) for rounds that follow the diagonals, worked out without
+ * lists: sync/gate_schedule_test.c holds one against the other. */
 #include "plan/schedule.h"
 
 uint32_t ms_schedule_edges(const ms_schedule *schedule) {

@@ -90,4 +90,19 @@ return {
        "staleness > 9 && !of->stale"},
     },
   },
+  {
+    rule = "schedules of rotations, wavefronts and phases wait for what the gate says",
+    finders = {{spec = "csrc/sync/gate_schedule_test.c"}},
+    mutants = {
+      {"phases wait for the one before the last", "csrc/plan/schedule_edge.c",
+       "before = (block / size - 1) * size", "before = (block / size - 1) / 2 * size"},
+      {"phases wait for one of their owners", "csrc/plan/schedule_edge.c",
+       "? schedule->closer_count : schedule->chains", "? 1 : schedule->chains"},
+      {"chains wait for the block that follows", "csrc/plan/schedule_edge.c",
+       "before = ms_order_ahead(&schedule->order, edge, block);",
+       "before = ms_order_after(&schedule->order, edge, block);"},
+      {"blocks of other workers count as one's own", "csrc/plan/schedule_edge.c",
+       "if (axis != 0) return false;", ""},
+    },
+  },
 }
