@@ -159,13 +159,8 @@ static void move_on(ms_index_list_place *place, int64_t length, int64_t count) {
 
 /* The elements lie one behind the other: a list needs no walk for each run. */
 static bool is_dense(const ms_elements *all, const ms_strided *box) {
-  int64_t stride = 1;
-  if (ms_operand_sections(all->operand) > 1) return false;
-  for (uint32_t d = box->dim_count; d-- > 0;) {
-    if (box->strides[d] != stride && box->dims[d] > 1) return false;
-    stride *= box->dims[d];
-  }
-  return true;
+  return ms_operand_sections(all->operand) == 1 &&
+         ms_is_row_major(box->dim_count, box->dims, box->strides);
 }
 
 /* Copies between a packed sequence and elements of a dense box; single ones by one load. */

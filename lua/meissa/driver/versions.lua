@@ -8,12 +8,15 @@
 -- @module meissa.driver.versions
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local interrupt = require "meissa.base.interrupt"
 local make = require "meissa.array.make"
 local show = require "meissa.array.show"
 
 local M = {}
+
+local lib = c_api.lib
 
 --- Rounds that are run in one job at most.
 M.MOST_ROUNDS = 2 ^ 16
@@ -24,21 +27,11 @@ local MOST_VERSIONS = 4096
 local Versions = {}
 Versions.__index = Versions
 
--- Whether the elements lie one behind the other, the last subscript fastest.
-local function is_row_major(about)
-  local stride = 1
-  for d = #about.dims, 1, -1 do
-    if about.dims[d] > 1 and about.strides[d] ~= stride then return false end
-    stride = stride * about.dims[d]
-  end
-  return true
-end
-
 -- Memory for one array; `last` is what the analyser takes for the last version, which the body
 -- cannot write.
 local function memory_of(value, depth)
   local start = array.to_handle(value, true)
-  if not is_row_major(array.describe(start)) then start = start:clone() end
+  if lib.ms_array_contiguous(array.core(start)) == 0 then start = start:clone() end
   local last = start:narrow(1, 1, start:size(1))
   array.freeze(last)
   local ring = {}
