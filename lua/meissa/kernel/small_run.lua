@@ -5,6 +5,7 @@
 -- one of them.
 -- @module meissa.kernel.small_run
 
+local c_api = require "meissa.array.c_api"
 local core = require "meissa.base.ffi"
 local ffi = require "ffi"
 local native = require "meissa.kernel.native"
@@ -19,9 +20,6 @@ local RAN, NOT_NOW, NEVER = 0, 1, 2
 -- ms_native_prospect
 local ENDS = 0
 
--- Bytes of an element, by type.
-local SIZES = {[0] = 4, 8, 4, 8}
-
 local new = ffi.metatype("ms_small_run", {__gc = lib.ms_small_run_free})
 
 -- Bytes that are kept for a loop that may stop: workers get going in the time that copying twice as
@@ -33,7 +31,7 @@ local function spans_of(arrays)
   local spans, size = ffi.new("ms_small_span[?]", #arrays + 1), 0
   for k, each in ipairs(arrays) do
     if each.sparse == 0 and lib.ms_array_contiguous(each) == 0 then return nil end
-    local bytes = tonumber(each.count) * SIZES[each.type]
+    local bytes = tonumber(each.count) * c_api.element_sizes[c_api.type_names[each.type]]
     spans[k - 1].data, spans[k - 1].size, size = each.data, bytes, size + bytes
   end
   return size <= MOST_KEPT and spans or nil
