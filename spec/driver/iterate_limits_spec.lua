@@ -6,6 +6,7 @@ local meissa = require "meissa"
 local expect = require "spec.support.expect"
 local ffi = require "ffi"
 local interrupt = require "meissa.base.interrupt"
+local records = require "meissa.driver.record"
 
 ffi.cdef "int raise(int signal);"
 
@@ -175,5 +176,24 @@ describe("meissa.iterate", function()
     assert.same({30, 30}, {A:sum(), B:sum()})
     ok = run(5)
     assert.is_true(ok)
+  end)
+
+  it("that took too long in the driver's process once are tried there again", function()
+    meissa.init {workers = 2}
+    local u = meissa.rand({300}, {seed = 1})
+    local function body(_, j) u[j] = 0.5 * (u[j - 1] + u[j + 1]) end
+    local function go() meissa.iterate(u, 50, {2, 299}, {engine = "native"}, body) end
+    go()
+    local record = records.find(body, debug.getinfo(body, "S"), nil)
+    for _, split in pairs(record.splits) do split.pace_here = 1 end -- a second an element
+    go()
+    assert.equal(2, meissa.last().workers)
+    local here, runs = 0, 0 -- in a row: a single one may have lost its core again
+    while here < 5 and runs < 2000 do
+      go()
+      runs, here = runs + 1, meissa.last().workers == 1 and here + 1 or 0
+    end
+    assert.equal(5, here)
+    assert(runs > 8, runs)
   end)
 end)

@@ -86,6 +86,10 @@ local SHORT, WHILE = 2e-5, 0.05
 -- may have lost their cores meanwhile, for it to be tried here.
 local TOLERANCE = 8
 
+-- After rounds took too long here they are tried again later, each time after twice as many jobs: a
+-- core that was lost to others says nothing about the loop.
+local FIRST_WAIT, LONGEST_WAIT = 8, 1024
+
 -- How long a round takes, as far as that is known, here or on workers; and how long it may.
 local function seconds_of(run)
   local volume, record = run.grid.volume / run.grid.ranges[1], run.record
@@ -93,12 +97,26 @@ local function seconds_of(run)
   if record.learned then return record.learned.pace * volume, TOLERANCE * SHORT end
 end
 
+-- Whether rounds that took too long here are to be tried again.
+local function tries_again(record, volume)
+  local learned = record.learned
+  if not record.pace_here or not learned or learned.pace * volume >= TOLERANCE * SHORT then
+    return false
+  end
+  record.jobs_since = (record.jobs_since or 0) + 1
+  if record.jobs_since < (record.jobs_until or FIRST_WAIT) then return false end
+  record.jobs_since = 0
+  record.jobs_until = math.min(2 * (record.jobs_until or FIRST_WAIT), LONGEST_WAIT)
+  return true
+end
+
 -- Whether rounds are run in this process although there are workers: not where a history is to be
 -- recorded, or followed.
 local function is_short(run)
-  local seconds, most = seconds_of(run)
   if recorded() or environment.get "MEISSA_HISTORY" then return false end
-  return seconds ~= nil and seconds < most and run.native ~= nil and run.native.object ~= nil
+  local seconds, most = seconds_of(run)
+  if not seconds or not run.native or not run.native.object then return false end
+  return seconds < most or tries_again(run.record, run.grid.volume / run.grid.ranges[1])
 end
 
 -- The same as run_on_workers for short rounds.
@@ -108,6 +126,9 @@ local function run_short(run)
   local took, record = system.clock() - began, run.record
   -- A core that was lost to others says nothing about the loop.
   record.pace_here = math.min(2 * (record.pace_here or math.huge), took / run.part.volume)
+  if record.pace_here * run.part.volume < SHORT * share / run.grid.ranges[2] then
+    record.jobs_until = nil
+  end
   run.measured = {seconds = took, moved = 0, workers = 1, launch = 0, deaths = 0, redone = 0,
                   repeated = 0, shares = {{busy = took, waited = 0, moved = 0, blocks = share}}}
   return assigned
@@ -254,7 +275,7 @@ local function run_job(self, run, done, last)
   run.along, run.lags = along and self.request.sync.images and along or nil, nil
   local attempt = run_here
   if on_workers() and not run.along then
-    attempt = not self.request.sync.lags and is_short(run) and run_short or run_on_workers
+    attempt = run.short and run_short or run_on_workers
   end
   if self.request.sync.lags and not run.along then add_lags(self, run, done, last) end
   for _, each in ipairs(speculate.run(run, attempt, run_here)) do
@@ -289,8 +310,9 @@ function M.run(self, plan)
     while done < target do
       if not run or done == run.base + run.size then run = begin_chunk(self, plan, done) end
       local most = math.max(1, math.floor(MOST_RUN / run.grid.ranges[2]))
-      if not request.sync.lags and is_short(run) then
-        most = math.min(most, math.ceil(WHILE / seconds_of(run)))
+      run.short = on_workers() and not request.sync.lags and is_short(run)
+      if run.short then
+        most = math.min(most, math.ceil(WHILE / math.min(seconds_of(run), TOLERANCE * SHORT)))
       end
       local last = math.min(target, run.base + run.size, done + most)
       run_job(self, run, done, last)
