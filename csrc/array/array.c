@@ -222,10 +222,6 @@ int ms_array_check_coords(const ms_array *array, ms_error *err) {
   return 0;
 }
 
-void ms_array_retain(ms_array *array) {
-  array->references++;
-}
-
 static void detach(ms_array *array) {
   if (array->store == NULL) return;
   *array->link = array->next;

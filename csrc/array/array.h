@@ -96,9 +96,6 @@ MS_API ms_array *ms_array_foreign(int type, int dim_count, const int64_t *dims,
  * (subscripts 1-based). */
 MS_API int ms_array_check_coords(const ms_array *array, ms_error *err);
 
-/* Takes a reference. */
-void ms_array_retain(ms_array *array);
-
 /* Gives up a reference; the last one frees the array. */
 MS_API void ms_array_release(ms_array *array);
 /* Queues a reference to be given up by the next ms_array_drain: for garbage collectors, which may

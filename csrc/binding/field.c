@@ -45,14 +45,6 @@ uint64_t ms_field_count(lua_State *L, int table, const char *name, uint64_t othe
   return (uint64_t)value;
 }
 
-int64_t ms_field_integer(lua_State *L, int table, const char *name, int64_t otherwise) {
-  double value = ms_field_number(L, table, name, (double)otherwise);
-  if (!(value >= -9007199254740992.0 && value <= 9007199254740992.0)) {
-    luaL_error(L, "%s is out of range", name);
-  }
-  return (int64_t)value;
-}
-
 /* A string field that stays in its table; NULL for nil. */
 const char *ms_field_string(lua_State *L, int table, const char *name, size_t *size) {
   lua_getfield(L, table, name);

@@ -22,9 +22,6 @@ double ms_field_number(lua_State *L, int table, const char *name, double otherwi
 /* A count or an id: a whole number of at most 53 bits. */
 uint64_t ms_field_count(lua_State *L, int table, const char *name, uint64_t otherwise);
 
-/* A whole number of at most 53 bits and a sign. */
-int64_t ms_field_integer(lua_State *L, int table, const char *name, int64_t otherwise);
-
 /* A string that stays in its table; NULL for nil. */
 const char *ms_field_string(lua_State *L, int table, const char *name, size_t *size);
 
