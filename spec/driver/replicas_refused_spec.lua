@@ -220,12 +220,25 @@ describe("meissa.replicas refuses", function()
     local output = child.script [[
       local ffi, meissa = require "ffi", require "meissa"
       ffi.cdef "int raise(int);"
+      meissa.init {workers = 0}
       jit.off()
       local A = meissa.zeros(4)
       local ok, err = pcall(meissa.replicas, 2, {}, function(r)
         r.shard(A):fill(9)
         ffi.C.raise(2)
         for _ = 1, 10 do r.barrier() end
+      end)
+      print(ok, err.code, A:sum())]]
+    assert.equal("false\tINT\t0\n", output)
+    output = child.script [[
+      local meissa = require "meissa"
+      meissa.init {workers = 2}
+      local A = meissa.zeros(4)
+      local ok, err = pcall(meissa.replicas, 2, {}, function(r)
+        r.shard(A):fill(9)
+        r.barrier()
+        if r.index == 2 then os.execute "kill -INT $(ps -o ppid= -p $PPID)" end
+        for _ = 1, 1000 do r.barrier() end
       end)
       print(ok, err.code, A:sum())]]
     assert.equal("false\tINT\t0\n", output)

@@ -8,6 +8,7 @@ local loops = {spec = "spec/driver/replicate_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
 local stale = {spec = "spec/driver/replicate_stale_spec.lua"}
 local functions = {spec = "spec/driver/replicas_spec.lua"}
+local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local refusals = {spec = "spec/driver/replicas_refused_spec.lua"}
 local overlaps = {spec = "spec/array/overlap_spec.lua"}
 
@@ -158,15 +159,27 @@ return {
     rule = "functions of replicas meet in one call, see nothing of each other, and are missed",
     finders = {functions},
     mutants = {
-      {"those that have finished count", "lua/meissa/driver/replicas.lua",
+      {"those that have finished count", "lua/meissa/worker/replica.lua",
        "or t[1], self.count - done", "or t[1], self.count"},
-      {"captured variables are shared", "lua/meissa/driver/replicas.lua",
-       "own, given, replica.originals = isolate.copy(fn, arguments, count)",
-       "own, given, replica.originals = fn, arguments, {}"},
+      {"captured variables are shared", "lua/meissa/worker/replica.lua",
+       "own, given, self.originals = isolate.copy(fn, arguments, count)",
+       "own, given, self.originals = fn, arguments, {}"},
       {"one that has returned is waited for", "lua/meissa/driver/replicas.lua",
        "if finished and waiting then", "if false then"},
-      {"random numbers follow each other", "lua/meissa/driver/replicas.lua",
-       "random.place_of(run.draws, k)", "random.place_of(run.draws, 1)"},
+      {"random numbers follow each other", "lua/meissa/worker/replica.lua",
+       "random.place_of(run.draws, index)", "random.place_of(run.draws, 1)"},
+    },
+  },
+  {
+    rule = "workers carry replicas with the same bits, and all begin again where one dies",
+    finders = {hosts},
+    mutants = {
+      {"a lost replica goes on", "lua/meissa/worker/hosted.lua",
+       "return not replica or replica.step ~= told.step - 1", "return false"},
+      {"what shards had written is not told", "lua/meissa/worker/hosted.lua",
+       "    publish(told)\n", ""},
+      {"setup is forgotten", "lua/meissa/worker/hosted.lua",
+       "if sent[4] then", "if false then"},
     },
   },
   {
@@ -179,7 +192,7 @@ return {
        "at >= low and at < high and marks[at - low] == 1", "true"},
       {"the first replica's options are everyone's", "lua/meissa/sync/meeting.lua",
        "if not same_options(request.options, first.options, true) then", "if false then"},
-      {"any yield is a request", "lua/meissa/driver/replicas.lua",
+      {"any yield is a request", "lua/meissa/worker/replica.lua",
        "getmetatable(request) == Request", "true"},
       {"workers change in the midst of a loop", "lua/meissa/driver/pool.lua",
        "if held then", "if false then"},

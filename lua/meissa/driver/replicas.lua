@@ -2,214 +2,29 @@
 --- meissa.replicas: a function that runs once for each replica, and says itself when to exchange.
 --
 -- A replica is a coroutine. All run until each has come to an exchange, which is then done for all
--- at once, in the order of the replicas: so the bits depend on the function alone. At present the
--- coroutines are carried by the driver's process, one after the other; nothing that they can see
--- tells them so: each has copies of what the function captures, and random numbers of its own.
+-- at once, in the order of the replicas: so the bits depend on the function alone. The coroutines
+-- live on the workers (meissa.worker.hosted), a job for each step; or in this process, where there
+-- are no workers, one replica, or something that cannot travel. Nothing that replicas can see tells
+-- them where they are: each has copies of what the function captures, and random numbers of its
+-- own.
 -- @module meissa.driver.replicas
 
-local array = require "meissa.array"
+local away = require "meissa.worker.away"
+local buffer = require "string.buffer"
+local carriers = require "meissa.worker.replica"
 local copies = require "meissa.sync.replica"
 local errors = require "meissa.base.errors"
-local isolate = require "meissa.sync.isolate"
+local hosting = require "meissa.driver.hosting"
 local meetings = require "meissa.sync.meeting"
 local nesting = require "meissa.base.nesting"
+local parcel = require "meissa.kernel.parcel"
+local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
-local settings_of = require "meissa.sync.settings"
-local values = require "meissa.sync.values"
 local tables = require "meissa.base.tables"
+local thrown = require "meissa.base.thrown"
+local values = require "meissa.sync.values"
 
 local M = {}
-
--- ------------------------------------------------------------------------------- the replica
-
--- What a replica asks for, by its metatable told from what a function yields by itself.
-local Request = {}
-
-local function refuse_call(kind, why)
-  errors.raise("BDY", "r.%s was called %s", kind, why)
-end
-
--- Raises BDY where a replica cannot wait.
-local function check_call(self, kind)
-  if self.run.ended then
-    refuse_call(kind, "after meissa.replicas had ended: r is for the function of a replica, and " ..
-                "what is needed later is what that returns")
-  elseif self.run.meeting then
-    refuse_call(kind, "in a function that r." .. self.run.meeting .. " called, while all " ..
-                "replicas wait: exchange before or after it")
-  elseif coroutine.running() ~= self.thread then
-    refuse_call(kind, "in a coroutine of the body's own: a replica waits for others in its " ..
-                "function itself; let the coroutine yield what is to be exchanged")
-  end
-end
-
--- Waits until all replicas have come to the same.
-local function meet(self, request)
-  check_call(self, request.kind)
-  local ok, answer = pcall(coroutine.yield, setmetatable(request, Request))
-  if not ok then
-    refuse_call(request.kind, "in a function that was called by one in C, such as that of " ..
-                "table.sort or string.gsub: a replica cannot wait there; call it outside")
-  end
-  return answer
-end
-
--- Raises OPT where a function of r was called with a colon that has a dot, or the other way round.
-local function check_dot(self, kind, value)
-  if value == self.face then
-    errors.raise("OPT", "r.%s is called with a dot: r.%s(...), not r:%s(...)", kind, kind, kind)
-  end
-end
-
-local function as_table(value)
-  if type(value) == "table" and not array.is_any(value) then return value, true end
-  return {value}, false
-end
-
-local function check_function(what, fn)
-  if fn ~= nil and type(fn) ~= "function" then
-    errors.raise("OPT", "r.allReduce(value, op, zero): %s is a function, not %s", what,
-                 tostring(fn))
-  end
-end
-
--- Reduces; a replica that has finished its steps (`zero`) answers until all have.
-local function all_reduce(self, value, op, zero)
-  check_dot(self, "allReduce", value)
-  check_function("the operation", op)
-  check_function("zero", zero)
-  if value == nil then value = self.last end
-  if value == nil then
-    errors.raise("OPT", "allReduce(nil) takes the value of the last allReduce, and there was none")
-  end
-  local t, is_table = as_table(value)
-  values.check("allReduce", t)
-  self.last = value
-  local done
-  repeat
-    local e = 0
-    values.walk(zero and t or {}, function(each)
-      e = e + 1
-      return zero(each, e)
-    end)
-    done = meet(self, {kind = "allReduce", values = t, alone = not is_table, op = op,
-                       done = zero ~= nil})
-  until not zero or done == self.count
-  if not is_table then self.last = t[1] end
-  return is_table and t or t[1], self.count - done
-end
-
-local function scatter(self, value)
-  check_dot(self, "scatter", value)
-  local t, is_table = as_table(value)
-  values.check("scatter", t)
-  meet(self, {kind = "scatter", values = t, alone = not is_table})
-  return is_table and t or t[1]
-end
-
-local function check_vector(w)
-  local fits = array.is(w) and not array.describe(w).sparse and
-    (array.describe(w).type == "double" or array.describe(w).type == "float")
-  if not fits then
-    errors.raise("OPT", "r:exchange(w, options) takes a dense array of floats or doubles, not %s",
-                 tostring(w))
-  end
-end
-
--- Exchanges an array of this replica's: the first one that it exchanges with the first one of each
--- other, and so on.
-local function exchange(self, face, w, options)
-  if face ~= self.face then
-    errors.raise("OPT", "r:exchange is called with a colon: r:exchange(w, options), not " ..
-                 "r.exchange(...)")
-  end
-  check_vector(w)
-  errors.check_options("r:exchange", options, settings_of.OPTIONS)
-  local id = array.describe(w).id
-  if not self.slots[id] then
-    self.slot_count = self.slot_count + 1
-    self.slots[id] = self.slot_count
-  end
-  meet(self, {kind = "exchange", array = w, slot = self.slots[id], options = options or {}})
-  return w
-end
-
--- This replica's rows of a captured array.
-local function shard(self, value)
-  check_dot(self, "shard", value)
-  local target = self.originals[value] or value
-  if not array.is_handle(target) or array.describe(target).sparse then
-    errors.raise("OPT", "r.shard(A) takes a dense array, not %s", tostring(value))
-  end
-  local rows = array.describe(target).dims[1]
-  local each, longer = math.floor(rows / self.count), rows % self.count
-  local length = each + (self.index <= longer and 1 or 0)
-  if length == 0 then
-    errors.raise("OPT", "r.shard(A): %d rows cannot be shared out to %d replicas", rows, self.count)
-  end
-  self.keep(target)
-  return target:narrow(1, (self.index - 1) * each + math.min(self.index - 1, longer) + 1, length)
-end
-
-local function new_replica(run, index)
-  local self = {index = index, count = run.count, slots = {}, slot_count = 0, keep = run.keep,
-                run = run}
-  self.face = {
-    index = index, count = run.count, nodeIndex = index, numNodes = run.count,
-    walkTable = function(t, fn)
-      check_dot(self, "walkTable", t)
-      return values.walk(t, fn)
-    end,
-    allReduce = function(value, op, zero) return all_reduce(self, value, op, zero) end,
-    scatter = function(value) return scatter(self, value) end,
-    barrier = function() meet(self, {kind = "barrier"}) end,
-    shard = function(value) return shard(self, value) end,
-    netStats = function() return {reduces = run.reduces, bytes = run.bytes} end,
-    exchange = function(face, w, options) return exchange(self, face, w, options) end,
-  }
-  return self
-end
-
--- ------------------------------------------------------------------------------- the schedule
-
--- What Ctrl-C raises in Lua code, under the code of the same in loops.
-local function code_of(message)
-  return string.find(message, "interrupted!$") and "INT" or "BDY"
-end
-
-local function fail(replica, err)
-  local fields = {code = code_of(tostring(err)),
-                  message = "replica " .. replica.index .. ": " .. tostring(err)}
-  if errors.is(err) then
-    for name, value in tables.each(err) do fields[name] = value end
-    fields.message = "replica " .. replica.index .. ": " .. tostring(err.message)
-  else
-    local file, line, message = string.match(tostring(err), "^(.-):(%d+): (.*)$")
-    if file then
-      fields.file, fields.line = file, tonumber(line)
-      fields.message = "replica " .. replica.index .. ": " .. message
-    end
-  end
-  error(errors.new(fields), 0)
-end
-
--- Goes on with a replica until it waits, or has returned.
-local function go_on(run, replica, ...)
-  local outer = random.swap(replica.place)
-  local ok, request = coroutine.resume(replica.thread, ...)
-  replica.place = random.swap(outer)
-  if not ok then fail(replica, request) end
-  replica.request = nil
-  if coroutine.status(replica.thread) == "dead" then
-    replica.finished, run.results[replica.index] = true, request
-  elseif getmetatable(request) == Request then
-    replica.request = request
-  else
-    fail(replica, errors.new {code = "BDY", message = "the function of a replica yields, and " ..
-                              "nobody takes it: call coroutine.yield in coroutines of its own, " ..
-                              "and r.barrier() to wait for other replicas"})
-  end
-end
 
 -- Whether all have returned; raises where some wait for one that has.
 local function all_finished(run)
@@ -235,27 +50,136 @@ local function meet_all(run)
     end
   end
   run.meeting = kind
-  local answer = meetings[kind](run, requests)
+  away.meet(kind)
+  local ok, answer = pcall(meetings[kind], run, requests)
+  away.meet(nil)
+  if not ok then error(answer, 0) end
   run.meeting = nil
   return answer
 end
 
-local function run_all(run, fn, arguments, count)
-  for k = 1, run.count do
-    local replica = new_replica(run, k)
-    run.replicas[k] = replica
-    local own, given
-    own, given, replica.originals = isolate.copy(fn, arguments, count)
-    replica.thread = coroutine.create(function()
-      return own(replica.face, unpack(given, 1, count))
-    end)
-    replica.place = random.place_of(run.draws, k)
-    go_on(run, replica)
+-- An array is about to be written by shards: it can be put back.
+local function keep(run, target)
+  run.kept[target] = run.kept[target] or target:clone()
+end
+
+-- ------------------------------------------------------------------------------- in this process
+
+-- All see what was written to shards.
+local function publish(run)
+  for _, replica in ipairs(run.replicas) do
+    for _, each in ipairs(carriers.shards(replica)) do
+      keep(run, each.target)
+      each.view:copy(each.own)
+    end
   end
+end
+
+local function run_here(run, fn, setup, arguments, count)
+  if setup then setup(1) end
+  for k = 1, run.count do carriers.begin(run, k, fn, arguments, count) end
+  publish(run)
   while not all_finished(run) do
     local answer = meet_all(run)
-    for _, replica in ipairs(run.replicas) do go_on(run, replica, answer) end
+    for _, replica in ipairs(run.replicas) do carriers.go_on(replica, answer) end
+    publish(run)
   end
+  for k, replica in ipairs(run.replicas) do run.results[k] = replica.result end
+end
+
+-- ------------------------------------------------------------------------------- on workers
+
+-- What is raised where a replica is not where it was.
+local LOST = {}
+
+local last_id = 0
+
+-- What replicas have written to shards.
+local function take_shards(run, left)
+  local shards = {}
+  for k = 1, run.count do
+    for _, each in ipairs(left[k] and left[k].shards or {}) do
+      local target = run.arrays[each.number]
+      keep(run, target)
+      target:narrow(1, each.first, each.length):copy(parcel.open(each.rows)[1])
+      shards[#shards + 1] = each
+    end
+  end
+  return shards
+end
+
+-- Takes what a step has left; the shards that were written.
+-- Errors: LOST, and those of the first replica that failed.
+local function take(run, left)
+  for k = 1, run.count do
+    if left[k].lost then error(LOST, 0) end
+  end
+  for k = 1, run.count do
+    if left[k].failed then error(errors.new(thrown.decode(left[k].failed)), 0) end
+  end
+  for k, replica in ipairs(run.replicas) do
+    replica.request = nil
+    if left[k].request then
+      replica.request = parcel.open(left[k].request)[1]
+    else
+      replica.finished, run.results[k] = true, parcel.open(left[k].result)[1]
+    end
+  end
+  return take_shards(run, left)
+end
+
+local WORDS = {whither = "replicas", path = function() return "what replicas have come to" end}
+
+-- What replicas are told of a meeting.
+local function told_of(run, done)
+  local told, first = {done = done}, run.replicas[1].request
+  if first.kind == "exchange" then
+    for k, replica in ipairs(run.replicas) do
+      told[k] = parcel.pack({replica.request.array}, 1, WORDS)
+    end
+  elseif first.values then
+    told.all = parcel.pack({values.leaves(first.values)}, 1, WORDS)
+  end
+  return told
+end
+
+local function meet_there(run)
+  local ok, answer = nesting.pcall(function() return told_of(run, meet_all(run)) end)
+  if not ok then error(answer, 0) end
+  return answer
+end
+
+local function run_there(run, sent)
+  last_id = last_id + 1
+  for k = 1, run.count do run.replicas[k] = {index = k} end
+  local told = {id = last_id, count = run.count, draws = run.draws, step = 0, sent = sent}
+  local shards = take(run, hosting.step(run.hosting, buffer.encode(told)))
+  while not all_finished(run) do
+    told = {id = last_id, step = told.step + 1, answer = meet_there(run), shards = shards,
+            reduces = run.reduces, bytes = run.bytes}
+    shards = take(run, hosting.step(run.hosting, buffer.encode(told)))
+  end
+end
+
+local function put_back(run)
+  for target, before in tables.each(run.kept) do target:copy(before) end
+end
+
+-- Runs replicas on workers; once more from the beginning where one has died with what it had.
+local function run_on_workers(run, sent)
+  run.hosting = hosting.new(run.count)
+  for attempt = 1, 2 do
+    local ok, err = pcall(run_there, run, sent)
+    if ok then return end
+    if err ~= LOST then error(err, 0) end
+    put_back(run)
+    if attempt == 1 then
+      io.stderr:write("meissa: meissa.replicas: a worker has died with the replicas that it " ..
+                      "had: all begin again\n")
+      run.slots, run.reduces, run.bytes = {}, 0, 0
+    end
+  end
+  errors.raise("WRK", "meissa.replicas: workers have died twice with the replicas that they had")
 end
 
 -- ------------------------------------------------------------------------------- the face
@@ -281,12 +205,25 @@ local function check(count, options, fn)
   end
 end
 
--- What shards may write, as it was: by array.
-local function keeper()
-  local kept = {}
-  return kept, function(target)
-    kept[target] = kept[target] or target:clone()
+-- What replicas begin with, as bytes, and the arrays that it leads to; nil where it cannot travel.
+local function send(fn, setup, arguments, count)
+  local ok, sent, arrays = pcall(parcel.pack, {fn, arguments, count, setup}, 4, {path = tostring})
+  if ok then return sent, arrays end
+  return nil
+end
+
+-- Runs all where they can be.
+local function run_all(run, fn, setup, ...)
+  local arguments, count, sent = {...}, select("#", ...), nil
+  if run.count > 1 and not nesting.in_body and pool.workers() > 0 then
+    sent, run.arrays = send(fn, setup, arguments, count)
   end
+  if sent then
+    run_on_workers(run, sent)
+    return
+  end
+  local ok, err = nesting.pcall(run_here, run, fn, setup, arguments, count)
+  if not ok then error(err, 0) end
 end
 
 --- Runs a function once for each replica; see the manual.
@@ -299,19 +236,15 @@ function M.replicas(count, options, fn, ...)
   if type(options) == "function" then return M.replicas(count, {}, options, fn, ...) end
   options = options or {}
   check(count, options, fn)
-  local kept, keep = keeper()
   local draws = random.next_loop()
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
-               keep = keep, draws = draws}
-  local ok, err = nesting.pcall(function(...)
-    if options.setup then options.setup(1) end
-    run_all(run, fn, {...}, select("#", ...))
-  end, ...)
+               kept = {}, draws = draws}
+  local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true
   if ok then return run.results end
-  for target, before in tables.each(kept) do target:copy(before) end
-  if type(err) == "string" and code_of(err) == "INT" then
+  put_back(run)
+  if type(err) == "string" and string.find(err, "interrupted!$") then
     errors.raise("INT", "meissa.replicas was interrupted")
   end
   error(err, 0)

@@ -120,8 +120,8 @@ local function copy_of(value)
   return is_number(value) and value or value:clone()
 end
 
--- Gives a table's values others, in order.
-local function assign(t, values)
+--- Gives a table's values others, in order.
+function M.assign(t, values)
   local e = 0
   walk(t, function(old)
     e = e + 1
@@ -145,13 +145,13 @@ function M.reduce(all, op)
     end
     results[e] = sum
   end
-  for _, t in ipairs(all) do assign(t, results) end
+  for _, t in ipairs(all) do M.assign(t, results) end
 end
 
 --- Gives all replicas what the first one has.
 function M.scatter(all)
   local values = leaves(all[1])
-  for k = 2, #all do assign(all[k], values) end
+  for k = 2, #all do M.assign(all[k], values) end
 end
 
 --- Bytes of a table's values.

@@ -11,6 +11,7 @@ require "meissa.base.requires"
 require "meissa.base.chunks"
 local basics = require "meissa.base.basics"
 local core = require "meissa.core"
+local hosted = require "meissa.worker.hosted"
 local nesting = require "meissa.base.nesting"
 local thrown = require "meissa.base.thrown"
 local trace = require "meissa.base.trace"
@@ -66,6 +67,7 @@ end
 
 -- What runs a job's blocks: as run_blocks takes it, and order_of(err), see execution.lua.
 local function prepare(job, static)
+  if static == hosted.KEY then return hosted.prepare(job.run) end
   if M.prepare then return M.prepare(static, job.run, job:operands(), job.ranges) end
   return require("meissa.kernel.execution").prepare(static, job)
 end
@@ -104,6 +106,7 @@ function M.main(fd)
   trace.join()
   local kernels = {}
   nesting.in_body, basics.on_worker = true, true
+  hosted.worker = worker:number()
   _G.print = M.print
   while true do
     local job = worker:next()

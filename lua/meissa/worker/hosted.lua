@@ -1,0 +1,125 @@
+-- SPDX-License-Identifier: MIT
+--- Replicas of meissa.replicas on a worker, which stay there while others are waited for.
+--
+-- A job of the driver's has a block for each replica: the first begins it, each later one goes on
+-- with it after an exchange, with what has come of that. A process that has not carried a replica
+-- up to there (it took the place of one that has died) says that the replica is lost.
+-- @module meissa.worker.hosted
+
+local buffer = require "string.buffer"
+local encoded = require "meissa.base.encoded"
+local parcel = require "meissa.kernel.parcel"
+local replicas = require "meissa.worker.replica"
+local thrown = require "meissa.base.thrown"
+local values = require "meissa.sync.values"
+
+local M = {}
+
+--- The number of this worker, from 1.
+M.worker = 1
+
+--- The key of the jobs that are steps of replicas, in place of a kernel's.
+M.KEY = "a step of meissa.replicas"
+
+local run -- what this process has of the present run; earlier ones are over
+
+-- Where something is sent from here, r is not there.
+local AWAY, named = "meissa.worker.away", setmetatable({}, {__mode = "k"})
+
+local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function(n)
+  return n == 1 and "what a replica gives" or "what a replica gives to a shard"
+end, remedy = "Replicas give each other numbers, strings, dense arrays and tables of these."}
+
+-- The run that the driver speaks of, begun here if it is new.
+local function run_of(told)
+  if run and run.id == told.id then return run end
+  local sent, arrays = parcel.open(told.sent)
+  run = {id = told.id, count = told.count, draws = told.draws, replicas = {}, reduces = 0,
+         bytes = 0, fn = sent[1], arguments = sent[2], given = sent[3], arrays = arrays,
+         numbers = {}, seen = 0}
+  for number, each in ipairs(arrays) do run.numbers[each] = number end
+  if sent[4] then sent[4](M.worker) end
+  return run
+end
+
+-- What all shards had written, in this process's copies.
+local function publish(told)
+  if run.seen == told.step then return end
+  run.seen = told.step
+  for _, each in ipairs(told.shards) do
+    local rows = parcel.open(each.rows)[1]
+    run.arrays[each.number]:narrow(1, each.first, each.length):copy(rows)
+  end
+end
+
+-- What a replica has written to its shards since it was last asked.
+local function written(replica)
+  local list = {}
+  for _, each in ipairs(replicas.shards(replica)) do
+    local rows = parcel.pack({each.own}, 1, WORDS)
+    if rows ~= each.sent then
+      list[#list + 1] = {number = run.numbers[each.target], first = each.first,
+                         length = each.length, rows = rows}
+      each.sent = rows
+    end
+  end
+  return list
+end
+
+-- Gives a replica what its request has come to; what its call returns.
+local function answer(replica, told)
+  local request, done = replica.request, told.answer.done
+  run.reduces, run.bytes = told.reduces, told.bytes
+  local packed = told.answer.all or told.answer[replica.index]
+  if packed and request.kind == "exchange" then
+    request.array:copy(parcel.open(packed)[1])
+  elseif packed then
+    values.assign(request.values, parcel.open(packed)[1])
+  end
+  return done
+end
+
+local function go_on(k, told)
+  local replica
+  if told.step == 0 then
+    replica = replicas.begin(run, k, run.fn, run.arguments, run.given)
+  else
+    replica = run.replicas[k]
+    publish(told)
+    replicas.go_on(replica, answer(replica, told))
+  end
+  replica.step, named[replica.face] = told.step, AWAY
+  local shards = written(replica)
+  if not replica.finished then
+    return {request = parcel.pack({replica.request}, 1, WORDS), shards = shards}
+  end
+  run.replicas[k] = nil
+  return {result = parcel.pack({replica.result}, 1, WORDS), shards = shards}
+end
+
+local function is_lost(k, told)
+  if told.step == 0 then return false end
+  local replica = run and run.id == told.id and run.replicas[k]
+  return not replica or replica.step ~= told.step - 1
+end
+
+-- Begins replica k, or goes on with it: {lost = true}, {failed = an error}, {request =, shards =}
+-- or {result =, shards =}, with parcels.
+local function step(k, told)
+  if is_lost(k, told) then return {lost = true} end
+  local ok, left = pcall(function()
+    run_of(told)
+    return go_on(k, told)
+  end)
+  return ok and left or {failed = thrown.encode(left)}
+end
+
+--- A function that runs a block of such a job, given its number: what the replica with that number
+-- has left, encoded.
+-- @string bytes what the driver tells
+function M.prepare(bytes)
+  local told = encoded.from_message(bytes)
+  return function(number) return buffer.encode(step(number + 1, told)) end
+end
+
+return M

@@ -1,0 +1,241 @@
+-- SPDX-License-Identifier: MIT
+--- A replica of meissa.replicas where it is carried: a coroutine, and what its function calls r.
+--
+-- It runs until it has to wait for others: then it has a request, {kind = "allReduce", "scatter",
+-- "barrier" or "exchange", and what goes with it}. Whoever carries replicas of one run in this
+-- process has {count =, draws =, replicas = by index, reduces =, bytes =}, with `meeting` while
+-- they meet here and `ended` in the end. One thread.
+-- @module meissa.worker.replica
+
+local array = require "meissa.array"
+local away = require "meissa.worker.away"
+local errors = require "meissa.base.errors"
+local isolate = require "meissa.sync.isolate"
+local random = require "meissa.kernel.random"
+local settings_of = require "meissa.sync.settings"
+local tables = require "meissa.base.tables"
+local values = require "meissa.sync.values"
+
+local M = {}
+
+-- ------------------------------------------------------------------------------- the replica
+
+-- What a replica asks for, by its metatable told from what a function yields by itself.
+local Request = {}
+
+local function refuse_call(kind, why)
+  errors.raise("BDY", "r.%s was called %s", kind, why)
+end
+
+-- Raises BDY where a replica cannot wait.
+local function check_call(self, kind)
+  if self.run.ended or self.run.meeting then
+    away.refuse(kind, not self.run.ended and self.run.meeting)
+  elseif coroutine.running() ~= self.thread then
+    refuse_call(kind, "in a coroutine of the body's own: a replica waits for others in its " ..
+                "function itself; let the coroutine yield what is to be exchanged")
+  end
+end
+
+-- Waits until all replicas have come to the same.
+local function meet(self, request)
+  check_call(self, request.kind)
+  local ok, answer = pcall(coroutine.yield, setmetatable(request, Request))
+  if not ok then
+    refuse_call(request.kind, "in a function that was called by one in C, such as that of " ..
+                "table.sort or string.gsub: a replica cannot wait there; call it outside")
+  end
+  return answer
+end
+
+-- Raises OPT where a function of r was called with a colon that has a dot, or the other way round.
+local function check_dot(self, kind, value)
+  if value == self.face then
+    errors.raise("OPT", "r.%s is called with a dot: r.%s(...), not r:%s(...)", kind, kind, kind)
+  end
+end
+
+local function as_table(value)
+  if type(value) == "table" and not array.is_any(value) then return value, true end
+  return {value}, false
+end
+
+local function check_function(what, fn)
+  if fn ~= nil and type(fn) ~= "function" then
+    errors.raise("OPT", "r.allReduce(value, op, zero): %s is a function, not %s", what,
+                 tostring(fn))
+  end
+end
+
+-- Reduces; a replica that has finished its steps (`zero`) answers until all have.
+local function all_reduce(self, value, op, zero)
+  check_dot(self, "allReduce", value)
+  check_function("the operation", op)
+  check_function("zero", zero)
+  if value == nil then value = self.last end
+  if value == nil then
+    errors.raise("OPT", "allReduce(nil) takes the value of the last allReduce, and there was none")
+  end
+  local t, is_table = as_table(value)
+  values.check("allReduce", t)
+  self.last = value
+  local done
+  repeat
+    local e = 0
+    values.walk(zero and t or {}, function(each)
+      e = e + 1
+      return zero(each, e)
+    end)
+    done = meet(self, {kind = "allReduce", values = t, alone = not is_table, op = op,
+                       done = zero ~= nil})
+  until not zero or done == self.count
+  if not is_table then self.last = t[1] end
+  return is_table and t or t[1], self.count - done
+end
+
+local function scatter(self, value)
+  check_dot(self, "scatter", value)
+  local t, is_table = as_table(value)
+  values.check("scatter", t)
+  meet(self, {kind = "scatter", values = t, alone = not is_table})
+  return is_table and t or t[1]
+end
+
+local function check_vector(w)
+  local fits = array.is(w) and not array.describe(w).sparse and
+    (array.describe(w).type == "double" or array.describe(w).type == "float")
+  if not fits then
+    errors.raise("OPT", "r:exchange(w, options) takes a dense array of floats or doubles, not %s",
+                 tostring(w))
+  end
+end
+
+-- Exchanges an array of this replica's: the first one that it exchanges with the first one of each
+-- other, and so on.
+local function exchange(self, face, w, options)
+  if face ~= self.face then
+    errors.raise("OPT", "r:exchange is called with a colon: r:exchange(w, options), not " ..
+                 "r.exchange(...)")
+  end
+  check_vector(w)
+  errors.check_options("r:exchange", options, settings_of.OPTIONS)
+  local id = array.describe(w).id
+  if not self.slots[id] then
+    self.slot_count = self.slot_count + 1
+    self.slots[id] = self.slot_count
+  end
+  meet(self, {kind = "exchange", array = w, slot = self.slots[id], options = options or {}})
+  return w
+end
+
+-- First and length of this replica's rows of so many.
+local function rows_of(self, rows)
+  local each, longer = math.floor(rows / self.count), rows % self.count
+  return (self.index - 1) * each + math.min(self.index - 1, longer) + 1,
+    each + (self.index <= longer and 1 or 0)
+end
+
+-- This replica's rows of an array. Those of a captured one are its own until it waits for others:
+-- then all see what it has written.
+local function shard(self, value)
+  check_dot(self, "shard", value)
+  local target = self.originals[value] or value
+  if not array.is_handle(target) or array.describe(target).sparse then
+    errors.raise("OPT", "r.shard(A) takes a dense array, not %s", tostring(value))
+  end
+  local known = self.shards[target]
+  if known then return known.own end
+  local rows = array.describe(target).dims[1]
+  local first, length = rows_of(self, rows)
+  if length == 0 then
+    errors.raise("OPT", "r.shard(A): %d rows cannot be shared out to %d replicas", rows, self.count)
+  end
+  local view = target:narrow(1, first, length)
+  if not self.originals[value] or array.is_frozen(target) then return view end
+  known = {target = target, first = first, length = length, own = view:clone(), view = view}
+  self.shards[target], self.shard_list[#self.shard_list + 1] = known, known
+  return known.own
+end
+
+local function new_replica(run, index)
+  local self = {index = index, count = run.count, slots = {}, slot_count = 0, shards = {},
+                shard_list = {}, run = run}
+  self.face = {
+    index = index, count = run.count, nodeIndex = index, numNodes = run.count,
+    walkTable = function(t, fn)
+      check_dot(self, "walkTable", t)
+      return values.walk(t, fn)
+    end,
+    allReduce = function(value, op, zero) return all_reduce(self, value, op, zero) end,
+    scatter = function(value) return scatter(self, value) end,
+    barrier = function() meet(self, {kind = "barrier"}) end,
+    shard = function(value) return shard(self, value) end,
+    netStats = function() return {reduces = run.reduces, bytes = run.bytes} end,
+    exchange = function(face, w, options) return exchange(self, face, w, options) end,
+  }
+  return self
+end
+
+-- ------------------------------------------------------------------------------- its run
+
+-- What Ctrl-C raises in Lua code, under the code of the same in loops.
+local function code_of(message)
+  return string.find(message, "interrupted!$") and "INT" or "BDY"
+end
+
+local function fail(replica, err)
+  local fields = {code = code_of(tostring(err)),
+                  message = "replica " .. replica.index .. ": " .. tostring(err)}
+  if errors.is(err) then
+    for name, value in tables.each(err) do fields[name] = value end
+    fields.message = "replica " .. replica.index .. ": " .. tostring(err.message)
+  else
+    local file, line, message = string.match(tostring(err), "^(.-):(%d+): (.*)$")
+    if file then
+      fields.file, fields.line = file, tonumber(line)
+      fields.message = "replica " .. replica.index .. ": " .. message
+    end
+  end
+  error(errors.new(fields), 0)
+end
+
+--- Goes on with a replica until it waits, and has a `request`, or is `finished`, with a `result`.
+-- @param ... what others have come to
+-- Errors: what its function raises, with its index; BDY where that yields by itself.
+function M.go_on(replica, ...)
+  local outer = random.swap(replica.place)
+  local ok, request = coroutine.resume(replica.thread, ...)
+  replica.place = random.swap(outer)
+  if not ok then fail(replica, request) end
+  replica.request = nil
+  if coroutine.status(replica.thread) == "dead" then
+    replica.finished, replica.result = true, request
+  elseif getmetatable(request) == Request then
+    replica.request = request
+  else
+    fail(replica, errors.new {code = "BDY", message = "the function of a replica yields, and " ..
+                              "nobody takes it: call coroutine.yield in coroutines of its own, " ..
+                              "and r.barrier() to wait for other replicas"})
+  end
+end
+
+--- Makes a replica and runs it until it waits or is finished.
+-- @tab run see above @number index @func fn the function, of which it gets a copy
+-- @tab arguments further ones, which are copied, too @number count how many
+-- Errors: those of `go_on`.
+function M.begin(run, index, fn, arguments, count)
+  local self = new_replica(run, index)
+  run.replicas[index] = self
+  local own, given
+  own, given, self.originals = isolate.copy(fn, arguments, count)
+  self.thread = coroutine.create(function() return own(self.face, unpack(given, 1, count)) end)
+  self.place = random.place_of(run.draws, index)
+  M.go_on(self)
+  return self
+end
+
+--- The shards that a replica has of captured arrays: a list of {target =, first = row, length =,
+-- own = an array, view = those rows of the target}.
+function M.shards(replica) return replica.shard_list end
+
+return M

@@ -1,0 +1,139 @@
+-- SPDX-License-Identifier: MIT
+-- meissa.replicas on worker processes: the same bits for any number of them, and what becomes of
+-- replicas whose worker dies.
+local meissa = require "meissa"
+
+local SEED = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time()
+print("MEISSA_TEST_SEED=" .. SEED)
+
+local BITS = "%.17g"
+
+-- Something of everything that replicas may do, drawn from a seed, with uneven steps.
+local function program(K, seed)
+  local X, marks = meissa.rand(11, 3, {seed = seed}), meissa.zeros(13, 2)
+  local topologies = {"all", "ring", "chain", "root-expander"}
+  local chosen = topologies[seed % #topologies + 1]
+  local list = meissa.replicas(K, {seed = seed}, function(r, w, about)
+    local sgd, ea, seen = meissa.sgd(r), meissa.ea(r, 2, 0.3), {}
+    local params, v = {w, n = about.rate}, meissa.full({4}, r.index)
+    local own = r.index <= 13 and K <= 13 and r.shard(marks)
+    for step = 1, about.steps[r.index] do
+      local grads = {meissa.zeros(3), n = meissa.normal()}
+      for i = r.index, 11, K do grads[1]:add(meissa.random(), X[i]) end
+      sgd.sumAndNormalizeGradients(grads)
+      params[1]:add(-about.rate, grads[1])
+      if own then own[1][1] = own[1][1] + step * grads.n end
+      seen[#seen + 1] = BITS:format(grads.n)
+    end
+    sgd.synchronizeParameters(params)
+    for step = 1, 4 do
+      v[step] = v[step] + meissa.random()
+      r:exchange(v, {topology = chosen})
+      ea.averageParameters {params[1]}
+      r.barrier()
+      if own then seen[#seen + 1] = BITS:format(marks:sum()) end
+      if own then own[1][2] = step end
+    end
+    local top = r.allReduce({r.index * meissa.random()}, math.max)
+    r.scatter(v)
+    for _, x in ipairs {w[1], w[3], v[1], v[4], top[1], r.netStats().reduces, r.netStats().bytes} do
+      seen[#seen + 1] = BITS:format(x)
+    end
+    return {table.concat(seen, " "), w}
+  end, meissa.ones(3), {rate = 0.1, steps = {3, 1, 2, 2, 1, 3, 2, 1, 1, 2, 3, 1, 1}})
+  local words = {}
+  for k, each in ipairs(list) do
+    words[k] = each[1] .. " " .. BITS:format(each[2]:sum())
+  end
+  return table.concat(words, "\n") .. "\n" .. BITS:format(marks:sum())
+end
+
+describe("meissa.replicas on workers", function()
+  teardown(function() meissa.init {} end)
+
+  it("gives the same bits on 0 to 6 workers", function()
+    for seed = SEED, SEED + 3 do
+      local K = 2 + seed % 8
+      meissa.init {workers = 0}
+      local expected = program(K, seed)
+      for workers = 1, 6 do
+        meissa.init {workers = workers}
+        assert.equal(expected, program(K, seed), "seed " .. seed .. ", workers " .. workers)
+      end
+      meissa.init {workers = 2, transport = "tcp", shm = false}
+      assert.equal(expected, program(K, seed), "by value, seed " .. seed)
+    end
+  end)
+
+  it("runs in the worker processes, each set up once", function()
+    meissa.init {workers = 3}
+    local function status()
+      local file = io.open "/proc/self/stat"
+      local id = file:read("*a"):match "^(%d+)"
+      file:close()
+      return tonumber(id)
+    end
+    local list = meissa.replicas(7, {setup = function(worker)
+      _G.meissa_times = (_G.meissa_times or 0) + 1
+      _G.meissa_worker = worker
+    end}, function(r)
+      local before = status()
+      r.barrier()
+      return {before, status(), _G.meissa_times, _G.meissa_worker}
+    end)
+    local workers, pids = {}, meissa.workers().pids
+    for _, each in ipairs(list) do
+      assert.equal(each[1], each[2])
+      assert.equal(1, each[3])
+      assert.equal(pids[each[4]], each[1])
+      workers[each[1]] = true
+    end
+    for _, pid in ipairs(pids) do assert.is_true(workers[pid]) end
+  end)
+
+  it("begins again where a worker dies, once, and puts shards back", function()
+    meissa.init {workers = 3}
+    local A, mark = meissa.ones(6), os.tmpname()
+    local function run(always)
+      return meissa.replicas(6, {}, function(r)
+        local own = r.shard(A)
+        for step = 1, 5 do
+          own[1] = own[1] + step
+          r.allReduce {step}
+          if r.index == 4 and step == 3 and (always or io.open(mark)) then
+            os.remove(mark)
+            os.execute "kill -9 $PPID"
+          end
+        end
+        r.barrier()
+        return A:sum()
+      end)
+    end
+    assert.same({96, 96, 96, 96, 96, 96}, run(false))
+    assert.is_nil(io.open(mark))
+    assert.equal(96, A:sum())
+    local ok, err = pcall(run, true)
+    assert.is_false(ok)
+    assert.equal("WRK", err.code)
+    assert.equal(96, A:sum())
+    assert.same({3, 3}, meissa.replicas(2, {}, function(r) return (r.allReduce(r.index)) end))
+  end)
+
+  it("raises what the first replica raised, and runs here what cannot travel", function()
+    meissa.init {workers = 2}
+    local ok, err = pcall(meissa.replicas, 4, {}, function(r)
+      r.barrier()
+      if r.index > 1 then error("no") end
+      r.barrier()
+    end)
+    assert.is_false(ok)
+    assert.equal("BDY", err.code)
+    assert.truthy(err.message:find("replica 2: no", 1, true))
+    assert.truthy(err.file:find("replicas_workers_spec", 1, true))
+    local thread = coroutine.create(function() end)
+    assert.same({"thread", "thread"}, meissa.replicas(2, {}, function() return type(thread) end))
+    local told, why = pcall(meissa.replicas, 2, {}, function() return coroutine.create(print) end)
+    assert.is_false(told)
+    assert.truthy(tostring(why):find("what a replica gives is a coroutine", 1, true), tostring(why))
+  end)
+end)
