@@ -67,6 +67,16 @@ return {
     },
   },
   {
+    rule = "rounds that were short once more return to the driver's process",
+    finders = {{spec = "spec/driver/iterate_limits_spec.lua"}},
+    mutants = {
+      {"they are never tried again", "lua/meissa/driver/rounds.lua",
+       "seconds < most or tries_again(", "seconds < most or rawequal("},
+      {"they are tried again at once", "lua/meissa/driver/rounds.lua",
+       "if record.jobs_since < (record.jobs_until or FIRST_WAIT) then return false end", ""},
+    },
+  },
+  {
     rule = "no more is kept than rounds can tell apart, and nobody changes it meanwhile",
     finders = {{spec = "spec/driver/iterate_limits_spec.lua"}},
     mutants = {

@@ -99,6 +99,7 @@ local PROMISED = {
   "settings that contradict themselves are refused",
   "a history is accepted when all rules hold, and refused when one does not",
   "the unmanned driver records what it runs",
+  "rounds that were short once more return to the driver's process",
   "schedules of rotations, wavefronts and phases wait for what the gate says",
   "no more is kept than rounds can tell apart, and nobody changes it meanwhile",
   "a replay reads what was recorded, and injected lags are what was asked for",
