@@ -10,7 +10,7 @@ local M = {}
 
 --- Most bytes, of all and of one item. A loop with moving bounds has a plan for each, so one may
 -- take nearly all.
-M.MOST, M.MOST_OF_ONE = 26 * 2 ^ 20, 24 * 2 ^ 20
+M.MOST, M.MOST_OF_ONE = 24 * 2 ^ 20, 22 * 2 ^ 20
 
 local total = 0
 local ring = {} -- its `newer` is the oldest item, its `older` the newest
