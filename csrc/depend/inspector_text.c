@@ -14,7 +14,7 @@ static void write_block(ms_inspector *inspector, ms_node *block);
 /* The served array's number, in the order of the plan's arrays. */
 static uint32_t mark_of(const ms_inspector *inspector, int32_t candidate) {
   uint32_t number = 1;
-  for (int32_t k = 0; k < candidate; k++) number += inspector->served >> k & 1;
+  for (int32_t k = 0; k < candidate; k++) number += (uint32_t)(inspector->served >> k & 1);
   return number;
 }
 
