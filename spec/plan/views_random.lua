@@ -319,23 +319,30 @@ for _, example in ipairs(M.examples) do
   example.ordered, example.exact = true, not example.inexact
 end
 
--- The view on an array, or on a plain one.
-local function make(view, base)
+-- The view on an array, or on a plain one. `known` keeps it, and those that it is made of: a row
+-- does not keep its array from being collected.
+local function make(view, base, known)
   if not view.from then return base end
-  local from, how = make(view.from, base), view.make
-  if how[1] == "row" then return from[how[3]] end
-  return from[how[1]](from, how[2], how[3], how[4])
+  if not known[view] then
+    local from, how = make(view.from, base, known), view.make
+    if how[1] == "row" then
+      known[view] = from[how[3]]
+    else
+      known[view] = from[how[1]](from, how[2], how[3], how[4])
+    end
+  end
+  return known[view]
 end
 
 --- The views by their names, made of `base`; two names for one view are one value.
 function M.views(program, base)
   if program.views then return program.views(base) end
-  local env, known = {p = {}}, {}
+  local known = {}
+  local env = {p = {}, kept = known}
   for k = -20, 40 do env.p[k] = k % 4 + 1 end
   for _, name in ipairs(program.names) do
     local view = program.made[name]
-    known[view] = known[view] or make(view, base)
-    env[name] = known[view]
+    env[name] = make(view, base, known)
   end
   return env
 end

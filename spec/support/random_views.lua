@@ -132,6 +132,8 @@ local function run_plain(program)
   return program.exact and (conflict and "meets" or "free") or "unsure", base.memory, union
 end
 
+local env -- of the program that runs: keeps all of its arrays
+
 local SIZES = {double = 8, float = 4, int32 = 4, int64 = 8}
 
 -- Sums of rows may be beyond what other types than double hold.
@@ -145,7 +147,8 @@ local function run_meissa(program, seed)
   for _, extent in ipairs(program.shape) do size = size * extent end
   local data = base:data()
   for k = 1, size do data[k - 1] = k end
-  local ok, err = run(program, random.views(program, base), meissa.parallel)
+  env = random.views(program, base)
+  local ok, err = run(program, env, meissa.parallel)
   local refused = not ok and type(err) == "table" and err.code == "DEP"
   assert(ok or refused, tostring(err) .. "\n" .. program.text)
   local memory = {}
