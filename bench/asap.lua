@@ -21,21 +21,7 @@ local run = require "run"
 local svm = require "train_svm"
 
 local parser = argparse("asap.lua", "SVM by SGD on replicas, by topologies.")
-parser:option("--data", "A file in LIBSVM's form (gz); default: 20,000 points of its own.")
-parser:option("--points", "How many points to generate."):convert(tonumber):default "20000"
-parser:option("--replicas", "Copies of the weights."):convert(tonumber):default "8"
-parser:option("--every", "Examples of a replica between exchanges."):convert(tonumber)
-  :default "100"
-parser:option("--passes", "Passes over the data."):convert(tonumber):default "8"
-parser:option("--rates", "Step sizes that are tried; that of pass k is a k-th.")
-  :convert(curves.numbers):default "0.02,0.1,0.5"
-parser:option("--reg", "Weight of the squared norm."):convert(tonumber):default "0.0001"
-parser:option("--target", "How near to the serial loss, as a factor."):convert(tonumber)
-  :default "1.02"
-parser:option("--workers", "Worker processes."):convert(tonumber):default "2"
-parser:option("--png", "Draw loss against megabytes to this file.")
-parser:flag("--json", "Print one JSON object a line and nothing else.")
-local asked = parser:parse()
+local asked = curves.ask(parser, "8", "0.0001", "loss against megabytes")
 
 local rates = asked.rates
 

@@ -22,23 +22,9 @@ local points = require "points"
 local run = require "run"
 
 local parser = argparse("harmonize.lua", "Logistic regression on harmonized replicas.")
-parser:option("--data", "A file in LIBSVM's form (gz); default: 20,000 points of its own.")
-parser:option("--points", "How many points to generate."):convert(tonumber):default "20000"
-parser:option("--replicas", "Copies of the weights."):convert(tonumber):default "8"
-parser:option("--every", "Examples of a replica between exchanges."):convert(tonumber)
-  :default "100"
-parser:option("--passes", "Passes over the data."):convert(tonumber):default "6"
-parser:option("--rates", "Step sizes that are tried; that of pass k is a k-th.")
-  :convert(curves.numbers):default "0.02,0.1,0.5"
 parser:option("--eps", "Thresholds of the grid."):convert(curves.numbers):default "0.01,0.1,0.5"
 parser:option("--lambda", "Weights of the grid."):convert(curves.numbers):default "0.5,1"
-parser:option("--reg", "Weight of the squared norm."):convert(tonumber):default "0.00001"
-parser:option("--target", "How near to the serial loss, as a factor."):convert(tonumber)
-  :default "1.02"
-parser:option("--workers", "Worker processes."):convert(tonumber):default "2"
-parser:option("--png", "Draw loss against megabytes to this file.")
-parser:flag("--json", "Print one JSON object a line and nothing else.")
-local asked = parser:parse()
+local asked = curves.ask(parser, "6", "0.00001", "loss against megabytes")
 
 local SETTINGS = {{name = "serial"}, {name = "one replica", replicas = 1, options = {}}}
 

@@ -20,6 +20,27 @@ function M.numbers(text)
   return list
 end
 
+--- The options of a bench of linear models on replicas, and what was asked.
+-- @tab parser argparse's @string passes @string reg defaults @string figure what it draws
+function M.ask(parser, passes, reg, figure)
+  local function number(name, words, default)
+    parser:option(name, words):convert(tonumber):default(default)
+  end
+  parser:option("--data", "A file in LIBSVM's form (gz); default: 20,000 points of its own.")
+  number("--points", "How many points to generate.", "20000")
+  number("--replicas", "Copies of the weights.", "8")
+  number("--every", "Examples of a replica between exchanges.", "100")
+  number("--passes", "Passes over the data.", passes)
+  parser:option("--rates", "Step sizes that are tried; that of pass k is a k-th.")
+    :convert(M.numbers):default "0.02,0.1,0.5"
+  number("--reg", "Weight of the squared norm.", reg)
+  number("--target", "How near to the serial loss, as a factor.", "1.02")
+  number("--workers", "Worker processes.", "2")
+  parser:option("--png", "Draw " .. figure .. " to this file.")
+  parser:flag("--json", "Print one JSON object a line and nothing else.")
+  return parser:parse()
+end
+
 --- A curve of a model that is gone through in passes.
 -- @number passes how many @func pass pass(k) goes through the data once
 -- @func look look(point) adds what has come of it, out of the timed region

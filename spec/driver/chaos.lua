@@ -21,8 +21,48 @@ for line in io.lines() do
 end
 ]]
 
+local SIZES = {float = 4, double = 8}
+
 --- The elements of an array as a string.
-function M.bytes(A) return ffi.string((A:data()), A:nnz() * 8) end
+function M.bytes(A) return ffi.string((A:data()), A:nnz() * SIZES[A:type()]) end
+
+--- Begins the process that kills: killer(pid, seconds) has a process killed, killer() ends it.
+function M.killer()
+  local pipe = io.popen(("luajit -e '%s'"):format(KILLER:gsub("\n", " ")), "w")
+  pipe:setvbuf "no"
+  return function(pid, seconds)
+    if not pid then return pipe:close() end
+    pipe:write(("%d %d\n"):format(pid, math.floor(seconds * 1e6)))
+  end
+end
+
+local function is_worker(pid)
+  for _, each in ipairs(meissa.workers().pids) do
+    if each == pid then return true end
+  end
+  return false
+end
+
+--- How long a program usually takes, in seconds; it must have the bits of `right`.
+function M.usual(assert, program, right)
+  local before
+  for _ = 1, 2 do -- once without the start of the workers
+    before = meissa.clock()
+    assert.is_true(program() == right, "other bits")
+  end
+  return meissa.clock() - before
+end
+
+--- Runs a program, one of whose workers is killed meanwhile, until that worker is replaced.
+-- @func killer as M.killer gave it @number seconds the latest moment
+function M.kill_one(assert, killer, program, right, seconds)
+  local pids = meissa.workers().pids
+  local pid = pids[math.random(#pids)]
+  if pid and pid > 0 then killer(pid, math.random() * seconds) end
+  repeat -- the killer may be late on a busy machine
+    assert.is_true(program() == right, "other bits")
+  until not is_worker(pid)
+end
 
 --- Describes a program whose workers are killed.
 -- @tab busted what a spec has: getfenv(1)
@@ -37,8 +77,7 @@ function M.describe(busted, what, program)
 
     setup(function()
       math.randomseed(seed)
-      killer = io.popen(("luajit -e '%s'"):format(KILLER:gsub("\n", " ")), "w")
-      killer:setvbuf "no"
+      killer = M.killer()
       meissa.init {workers = 1}
       right = program()
       stderr = io.stderr
@@ -49,35 +88,15 @@ function M.describe(busted, what, program)
 
     teardown(function()
       rawset(io, "stderr", stderr)
-      killer:close()
+      killer()
       meissa.init {}
     end)
 
-    local function is_worker(pid)
-      for _, each in ipairs(meissa.workers().pids) do
-        if each == pid then return true end
-      end
-      return false
-    end
-
     local function check(shm, kills)
       meissa.init {workers = 3, shm = shm}
-      local before
-      for _ = 1, 2 do -- once without the start of the workers
-        before = meissa.clock()
-        assert.is_true(program() == right)
-      end
-      local usual = meissa.clock() - before
+      local usual = M.usual(assert, program, right)
       met = 0
-      for _ = 1, kills do
-        local pid = meissa.workers().pids[math.random(3)]
-        if pid and pid > 0 then
-          killer:write(("%d %d\n"):format(pid, math.floor(math.random() * usual * 8e5)))
-        end
-        repeat -- the killer may be late on a busy machine
-          assert.is_true(program() == right, "other bits")
-        until not is_worker(pid)
-      end
+      for _ = 1, kills do M.kill_one(assert, killer, program, right, usual * 0.8) end
       assert.is_true(met > kills / 4, met .. " kills met a loop")
     end
 

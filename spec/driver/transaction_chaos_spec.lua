@@ -11,23 +11,10 @@ ffi.cdef "int getpid(void);"
 
 local parallel = meissa.parallel
 local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 5
+local chaos = require "spec.driver.chaos"
 local seed = require "spec.support.seed"
 
--- A process that kills others after a while: lines "pid microseconds".
-local KILLER = [[
-local ffi = require "ffi"
-ffi.cdef "int kill(int pid, int signal); int usleep(unsigned);"
-for line in io.lines() do
-  local pid, delay = line:match("(%d+) (%d+)")
-  ffi.C.usleep(tonumber(delay))
-  ffi.C.kill(tonumber(pid), 9)
-end
-]]
-
-local function bytes(A)
-  local size = {float = 4, double = 8}
-  return ffi.string((A:data()), A:nnz() * size[A:type()])
-end
+local bytes = chaos.bytes
 
 local function factorize(ratings)
   local W = meissa.randn({300, 16}, {seed = 1, scale = 0.1, type = "float"})
@@ -111,13 +98,6 @@ local function held()
   return memory, children
 end
 
-local function is_worker(pid)
-  for _, each in ipairs(meissa.workers().pids) do
-    if each == pid then return true end
-  end
-  return false
-end
-
 local roads = {}
 for _, transport in ipairs {"ipc", "tcp"} do
   for _, shm in ipairs {true, false} do
@@ -138,8 +118,7 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
   setup(function()
     math.randomseed(seed)
     ratings = make_ratings()
-    killer = io.popen(("luajit -e '%s'"):format(KILLER:gsub("\n", " ")), "w")
-    killer:setvbuf "no"
+    killer = chaos.killer()
     meissa.init {workers = 1}
     for _, program in ipairs(programs) do program.right = program.run(ratings) end
     stderr = io.stderr
@@ -151,7 +130,7 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
 
   teardown(function()
     rawset(io, "stderr", stderr)
-    killer:close()
+    killer()
     meissa.init {}
   end)
 
@@ -159,23 +138,13 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
     for _, program in ipairs(programs) do
       it(("do not change a bit of %s (%s)"):format(program.name, road.name), function()
         meissa.init {workers = 2, transport = road.transport, shm = road.shm}
-        local before
-        for _ = 1, 2 do -- once without the start of the workers
-          before = meissa.clock()
-          assert.is_true(program.run(ratings) == program.right)
-        end
-        local usual = meissa.clock() - before
+        local function run() return program.run(ratings) end
+        local usual = chaos.usual(assert, run, program.right)
         redone = 0
         local kills = 0
         while kills < KILLS or redone == 0 and kills < 20 * KILLS do -- some come between loops
           kills = kills + 1
-          local pid = meissa.workers().pids[math.random(2)]
-          if pid then
-            killer:write(("%d %d\n"):format(pid, math.floor(math.random() * usual * 1e6)))
-          end
-          repeat -- the killer may be late on a busy machine
-            assert.is_true(program.run(ratings) == program.right, "other bits")
-          until not is_worker(pid)
+          chaos.kill_one(assert, killer, run, program.right, usual)
         end
         assert.is_true(redone > 0, "no kill met a loop")
       end)
@@ -193,7 +162,7 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
     meissa.init {workers = 2}
     for k = 1, 6 do
       local pid = meissa.workers().pids[k % 2 + 1]
-      if pid then killer:write(("%d %d\n"):format(pid, 20000)) end
+      if pid then killer(pid, 0.02) end
       assert.is_true(factorize(ratings) == programs[1].right)
     end
     local now, alive = settle()
