@@ -2,7 +2,8 @@
 -- time limit: 240 s
 --
 -- The manual: samples of docs/diagnostics.md give their codes, examples of docs/reference.md,
--- docs/loops.md and docs/rounds.md print what they say, and nothing public is missing.
+-- docs/loops.md, docs/rounds.md and docs/replicas.md print what they say, and nothing public is
+-- missing.
 local child = require "spec.support.child"
 local meissa = require "meissa"
 
@@ -181,7 +182,8 @@ local function check_printed(sample, env)
   end
 end
 
-for _, page in ipairs {"docs/reference.md", "docs/loops.md", "docs/rounds.md"} do
+for _, page in ipairs {"docs/reference.md", "docs/loops.md", "docs/rounds.md",
+                      "docs/replicas.md"} do
   describe(page, function()
     local env = setmetatable({}, {__index = _G})
     setup(function() meissa.init {workers = 2} end)
