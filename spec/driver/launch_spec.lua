@@ -7,6 +7,7 @@ local launches = require "meissa.driver.launch"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 local seed = require "spec.support.seed"
+local small = require "meissa.driver.small"
 
 local N = 12
 local NATIVE = {engine = "native"}
@@ -57,40 +58,53 @@ local globals = {extra = 0}
 setfenv(on_arrays, globals)
 setfenv(on_tables, globals)
 
+-- Changes what a loop is given, and looks whether it sees that.
+local function change(assert)
+  math.randomseed(seed)
+  local pick = math.random
+  local arrays = {}
+  for a = 1, 3 do arrays[a] = meissa.rand({N, N}, {seed = a}) end
+  local tables = totable(arrays)
+  local a, b, lo, hi, k, scale, flag, counted = 1, 2, 1, N, 1, 0.5, true, 0
+  outside = 0
+  for step = 1, 1500 do
+    local what = pick(40)
+    if what == 1 then a = pick(3) elseif what == 2 then b = pick(3) end
+    if what <= 12 then lo, hi = pick(1, 3), pick(N - 2, N) end
+    if what > 12 and what <= 20 then k = pick(4) end
+    if what == 21 then scale = pick() elseif what == 22 then flag = not flag end
+    if what == 23 then options.gain = pick(3) elseif what == 24 then globals.extra = pick(5) end
+    if what == 25 then options = {gain = options.gain} end
+    if what == 26 then
+      arrays[3] = meissa.rand({N, N}, {seed = step})
+      tables[3] = arrays[3]:totable()
+    end
+    if what == 27 then collectgarbage() end
+    counted = counted + hi - lo + 1
+    local sum, last = on_arrays(arrays[a], arrays[b], lo, hi, k, scale, flag)
+    local right, last_right = on_tables(tables[a], tables[b], lo, hi, k, scale, flag)
+    local same = math.abs(sum - right) < 1e-9 and last == last_right and outside == counted
+    assert.is_true(same, "step " .. step)
+    if step % 50 == 0 then assert.are.same(tables, totable(arrays), "step " .. step) end
+  end
+end
+
 describe("launches (seed " .. seed .. ")", function()
   before_each(function() meissa.init {workers = 2} end)
   teardown(function() meissa.init {} end)
 
   it("follow whatever changes", function()
-    math.randomseed(seed)
-    local pick = math.random
-    local arrays = {}
-    for a = 1, 3 do arrays[a] = meissa.rand({N, N}, {seed = a}) end
-    local tables = totable(arrays)
-    local a, b, lo, hi, k, scale, flag, counted = 1, 2, 1, N, 1, 0.5, true, 0
-    outside = 0
     local before = launches.executions
-    for step = 1, 1500 do
-      local what = pick(40)
-      if what == 1 then a = pick(3) elseif what == 2 then b = pick(3) end
-      if what <= 12 then lo, hi = pick(1, 3), pick(N - 2, N) end
-      if what > 12 and what <= 20 then k = pick(4) end
-      if what == 21 then scale = pick() elseif what == 22 then flag = not flag end
-      if what == 23 then options.gain = pick(3) elseif what == 24 then globals.extra = pick(5) end
-      if what == 25 then options = {gain = options.gain} end
-      if what == 26 then
-        arrays[3] = meissa.rand({N, N}, {seed = step})
-        tables[3] = arrays[3]:totable()
-      end
-      if what == 27 then collectgarbage() end
-      counted = counted + hi - lo + 1
-      local sum, last = on_arrays(arrays[a], arrays[b], lo, hi, k, scale, flag)
-      local right, last_right = on_tables(tables[a], tables[b], lo, hi, k, scale, flag)
-      local same = math.abs(sum - right) < 1e-9 and last == last_right and outside == counted
-      assert.is_true(same, "step " .. step)
-      if step % 50 == 0 then assert.are.same(tables, totable(arrays), "step " .. step) end
-    end
+    change(assert)
     assert.is_true(launches.executions > before)
+  end)
+
+  it("are not what loops on workers remember, which follows, too", function()
+    local most, before = small.most[0], launches.executions
+    small.most[0] = 0
+    finally(function() small.most[0] = most end)
+    change(assert)
+    assert.are.equal(before, launches.executions)
   end)
 
   it("give the plan of what ran", function()

@@ -7,6 +7,7 @@ local line = {spec = "csrc/job/plan_line_test.c"}
 local cutting = {spec = "csrc/plan/cutting_test.c"}
 local small = {spec = "spec/driver/small_spec.lua"}
 local launch = {spec = "spec/driver/launch_spec.lua"}
+local replan = {spec = "spec/plan/replan_spec.lua"}
 local steady = {spec = "spec/depend/steady_spec.lua"}
 local unlogged = {spec = "spec/driver/unlogged_spec.lua"}
 
@@ -59,6 +60,20 @@ return {
        "is_called(L, each, &at, environment) &&", ""},
       {"steps are not compared", "csrc/binding/launch.c",
        "|| range.step != of->step[d]) return false;", ") return false;"},
+    },
+  },
+  {
+    rule = "what is remembered of an execution is used for the same captures only",
+    finders = {launch},
+    mutants = {
+      {"captured values are not compared", "lua/meissa/plan/captured.lua",
+       "if alike and source == recent.source_id and is_captured(recent, given) then",
+       "if alike and source == recent.source_id then"},
+      {"ranges are not", "lua/meissa/plan/captured.lua", "return recent, same\n",
+       "return recent, true\n"},
+      {"nor numbers that plans depend on", "lua/meissa/plan/captured.lua",
+       "same = same and not (record.captures[c].parameter and value ~= binding.number)", "",
+       finders = {replan}},
     },
   },
   {

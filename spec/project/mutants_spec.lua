@@ -89,6 +89,7 @@ local PROMISED = {
   -- small loops
   "a small loop runs wholly or not at all, with the bits of workers",
   "a launch sees whatever has changed",
+  "what is remembered of an execution is used for the same captures only",
   "a verdict holds for numbers on the line along which it was proved, and no others",
   "a loop without a log reads nothing of what it writes, and cannot fail",
   "loops with buffers have fewer blocks by the size of what is merged",

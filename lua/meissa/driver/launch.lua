@@ -178,7 +178,7 @@ end
 
 -- Whether a run is one that a launch may take the place of: not where contents of arrays decide.
 local function suits(run)
-  local space, recent = run.space, run.record.recent
+  local space, recent = run.space, (run.record.recent or {})[1]
   return recent and recent.situation == run.situation and not run.plan.draws and
     not space.sparse and not space.check and not run.record.strings and
     space.assume ~= "inspection"
@@ -187,7 +187,7 @@ end
 local function make(run, known, parallel)
   local record, space = run.record, run.space
   local seen = setmetatable({}, {__mode = "v"})
-  for c in ipairs(record.captures) do seen[c] = record.recent.seen[c] end
+  for c in ipairs(record.captures) do seen[c] = record.recent[1].seen[c] end
   seen[0] = space.array
   local captures, results = captures_of(run, seen), results_of(run)
   local arguments = arguments_of(run.native.info, run.bindings)

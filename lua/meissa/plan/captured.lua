@@ -46,33 +46,63 @@ local function value_of(binding, value)
     array.to_handle(replicas.copy(buffers.pending(value)), true) or value
 end
 
--- What the last execution resolved, if nothing has changed since but numbers and ranges: bindings,
--- brought up to date, the captured values, and whether the plan may depend on what has changed.
-local function recall(record, space, roots)
-  local recent = record.recent
-  if not recent then return nil end
-  local alike, same = spaces.compare(space, recent.outline)
-  if not alike then return nil end
-  if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
-  local bindings, values, given = recent.bindings, {}, {}
-  for c, each in ipairs(record.captures) do
-    local value, binding = frame.follow(each, roots[c]), bindings[c]
-    if type(value) == "number" and binding.kind == "number" then
-      same = same and not (each.parameter and value ~= binding.number)
-      binding.number = value
-    elseif not rawequal(value, recent.seen[c]) or value == nil and binding.kind ~= "nil" then
-      record.recent = nil -- its numbers may be half up to date
-      return nil
+-- Executions of a loop that are remembered: arrays that take turns have one each.
+local MOST_RECENT = 4
+
+-- Whether the captures are what they were but for numbers; nil if they will never be again.
+local function is_captured(recent, given)
+  for c, binding in ipairs(recent.bindings) do
+    local value, before = given[c], recent.seen[c]
+    if before == nil and binding.kind ~= "nil" and binding.kind ~= "number" then return nil end
+    if not (type(value) == "number" and binding.kind == "number") and
+       not rawequal(value, before) then
+      return false
     end
-    values[c], given[c] = value_of(binding, value), value
+  end
+  return true
+end
+
+-- The remembered execution with these captures and this space, but for numbers and ranges, as the
+-- first of the list, and whether the ranges are the same; nil if there is none. Those whose arrays
+-- are gone go.
+local function find_recent(record, space, given)
+  local list, source = record.recent or {}, space.array and array.describe(space.array).id
+  for k = #list, 1, -1 do
+    if is_captured(list[k], given) == nil then table.remove(list, k) end
+  end
+  for k, recent in ipairs(list) do
+    local alike, same = spaces.compare(space, recent.outline)
+    if alike and source == recent.source_id and is_captured(recent, given) then
+      table.remove(list, k)
+      table.insert(list, 1, recent)
+      return recent, same
+    end
+  end
+end
+
+-- What an execution resolved that is remembered, if nothing has changed since but numbers and
+-- ranges: it, with bindings that are brought up to date; the captured values, and whether the plan
+-- may depend on what has changed.
+local function recall(record, space, roots)
+  local given, values = {}, {}
+  for c, each in ipairs(record.captures) do given[c] = frame.follow(each, roots[c]) end
+  local recent, same = find_recent(record, space, given)
+  if not recent then return nil end
+  for c, binding in ipairs(recent.bindings) do
+    local value = given[c]
+    if binding.kind == "number" then
+      same = same and not (record.captures[c].parameter and value ~= binding.number)
+      binding.number = value
+    end
+    values[c] = value_of(binding, value)
   end
   space.source = recent.source
   if same then
     space.positions = recent.positions
-    return bindings, values, true
+  else
+    for c, binding in ipairs(recent.bindings) do binding.value = given[c] end
   end
-  for c, binding in ipairs(bindings) do binding.value = given[c] end
-  return bindings, values, false
+  return recent, values, same
 end
 
 -- What was not searched to its end may lead to any array: no loop over it could be proved.
@@ -158,7 +188,9 @@ function M.remember(record, space, plan, found)
     for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
     recent = {bindings = bindings, seen = seen, source = space.source, situation = found.situation,
               source_id = space.array and array.describe(space.array).id}
-    record.recent = recent
+    record.recent = record.recent or {}
+    table.insert(record.recent, 1, recent)
+    record.recent[MOST_RECENT + 1] = nil
   else
     return
   end
@@ -210,16 +242,20 @@ end
 -- @tab record the loop's @tab space the iteration space; its `source` is set
 -- @tab roots the captures' root variables @tab env globals of the caller
 -- @treturn table `bindings`, by capture and beyond; `values`, by capture; `plan`, that of the last
--- execution, if nothing has changed that a plan depends on; `situation`, a table that belongs to
--- these bindings but for their numbers; `ready`, one that belongs to them and to the plan, for
--- what is made for an execution and is good for the next one
+-- execution with these, if nothing has changed that a plan depends on; `situation`, a table that
+-- belongs to these bindings but for their numbers; `ready`, one that belongs to them and to the
+-- plan, for what is made for an execution and is good for the next one
 -- Errors: SRC for undefined names.
 function M.find(record, space, roots, env)
-  local bindings, values, same = recall(record, space, roots)
-  local recent = bindings and record.recent
-  if not bindings then bindings, values = resolve(record, space, roots, env) end
-  return {bindings = bindings, values = values, recent = recent, plan = same and recent.plan,
-          situation = recent and recent.situation or {}, ready = same and recent.ready or {}}
+  local recent, values, same = recall(record, space, roots)
+  if recent then
+    return {bindings = recent.bindings, values = values, recent = recent,
+            plan = same and recent.plan, situation = recent.situation,
+            ready = same and recent.ready or {}}
+  end
+  local bindings
+  bindings, values = resolve(record, space, roots, env)
+  return {bindings = bindings, values = values, situation = {}, ready = {}}
 end
 
 return M
