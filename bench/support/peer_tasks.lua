@@ -93,16 +93,16 @@ M[#M + 1] = {name = "svm", goal = 1.5, quality = "accuracy", make = function(siz
     y[i] = sum > 0 and 1 or -1
   end
   local w = meissa.zeros(features)
-  local wb = meissa.buffer(w, {max_delay = 1000})
+  local r = meissa.replicate(w, {replicas = 2, every = 5000})
   local reg = 1e-4
   local function run(options)
     for pass = 1, passes do
       local rate = 1 / (reg * n * pass)
       for i in parallel(n, options) do
         local m = 0
-        for j, v in X[i]:nonzeros() do m = m + w[j] * v end
+        for j, v in X[i]:nonzeros() do m = m + r[j] * v end
         if y[i] * m < 1 then
-          for j, v in X[i]:nonzeros() do wb[j] = wb[j] + rate * y[i] * v end
+          for j, v in X[i]:nonzeros() do r[j] = r[j] + rate * y[i] * v end
         end
       end
       w:scal(1 - 1 / (pass + 1))

@@ -112,6 +112,7 @@ static room look_at_memory(size_t size) {
 }
 
 int ms_segment_check(size_t size, ms_error *err) {
+  if (size < CHECKED) return 0;
   room found = look_at_memory(size);
   if (!found.enough && reclaim_listener != NULL) {
     reclaim_listener(reclaim_context);
@@ -235,7 +236,7 @@ int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err) {
   if (size > LARGEST_SLOT) {
     if (take_large(block, size, err) != 0) return -1;
   } else {
-    if (size >= CHECKED && ms_segment_check(size, err) != 0) return -1;
+    if (ms_segment_check(size, err) != 0) return -1;
     unsigned tier = tier_of(size);
     mapping *pool = pools[tier];
     while (pool != NULL && pool->segment.blocks == pool->slots) pool = pool->next;

@@ -49,7 +49,8 @@ void ms_segment_listen(void (*gone)(uint64_t id, void *context), void *context);
 void ms_segment_reclaim(void (*give_back)(void *context), void *context);
 
 /* Whether so many bytes could be taken, without taking any; MS_ARR as above if not. For what takes
- * many blocks, of which it would have to give the first ones back. */
+ * many blocks, of which it would have to give the first ones back. Looking takes longer than small
+ * blocks are worth: they always can. */
 MS_API int ms_segment_check(size_t size, ms_error *err);
 
 /* Bytes in blocks that are handed out, and the number of segments mapped. */

@@ -204,7 +204,7 @@ end
 
 -- Shares out what is left.
 function Loop:share(every)
-  self.shares = shares_of.out(self.run, self.lead_group, every, self.done)
+  self.shares = shares_of.out(self.run, self.lead_group, every, self.t > 0 and self.done or nil)
 end
 
 -- Puts an answer into force; whether the loop ends.

@@ -131,12 +131,8 @@ function M.open(space, bindings)
   space.array, space.source = stub_of(#space.ranges), 0
 end
 
---- Shares a loop out.
--- @tab run the loop's run @tab lead the group whose options count
--- @param[opt] done int64_t pointer: how many iterations of its share each replica has done
--- @return ms_shares
--- Errors: OPT ARR.
-function M.out(run, lead, every, done)
+-- Shares a loop out anew.
+local function make(run, lead, every, done)
   local space, terms = run.space, ffi.new "ms_shares_terms"
   terms.array = not space.shared and ffi.cast("ms_array *", array.core(space.array)) or nil
   terms.dim_count, terms.verdict = #space.ranges, run.plan.address
@@ -148,6 +144,27 @@ function M.out(run, lead, every, done)
     terms.range[d - 1].step = range[3]
   end
   return ffi.gc(c_api.call(lib.ms_shares_new, terms), lib.ms_shares_free)
+end
+
+-- Shares by plan: what they were made for, in words, and they.
+local kept = setmetatable({}, {__mode = "k"})
+
+--- Shares a loop out. What is made for ranges in their order is the same for each execution with
+-- one plan, and is kept for the next one.
+-- @tab run the loop's run @tab lead the group whose options count
+-- @param[opt] done int64_t pointer: how many iterations of its share each replica has done
+-- @return ms_shares
+-- Errors: OPT ARR.
+function M.out(run, lead, every, done)
+  if done or lead.shuffle or not run.space.shared then return make(run, lead, every, done) end
+  local words = {string.format("%d %.17g", lead.replicas, every or math.huge)}
+  for _, range in ipairs(run.space.ranges) do words[#words + 1] = table.concat(range, " ") end
+  local key, known = table.concat(words, ","), kept[run.plan]
+  if not known or known.key ~= key then
+    known = {key = key, made = make(run, lead, every)}
+    kept[run.plan] = known
+  end
+  return known.made
 end
 
 -- What the loop calls the replicas of a group.
