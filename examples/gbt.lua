@@ -70,30 +70,33 @@ local value, prediction = meissa.zeros {nodes}, meissa.zeros {n}
 local sums, counts = meissa.zeros {nodes, F, bins}, meissa.zeros {nodes, F, bins}
 local sums_of, counts_of = meissa.buffer(sums), meissa.buffer(counts)
 
--- The split of a node that lessens the squared error the most; feature 0: none does.
-local function best_split(at)
-  local best, best_feature, best_bin = 0, 0, 0
-  for f = 1, F do
-    local sum, count, total, number = sums[at][f], counts[at][f], 0, 0
-    for b = 1, bins do total, number = total + sum[b], number + count[b] end
-    local left, few = 0, 0
-    for b = 1, bins - 1 do
-      left, few = left + sum[b], few + count[b]
-      local right, many = total - left, number - few
-      if few >= options.least and many >= options.least then
-        local gain = left * left / few + right * right / many - total * total / number
-        if gain > best + 1e-9 then best, best_feature, best_bin = gain, f, b end
+-- Finds the splits of so many nodes that lessen the squared error the most; feature 0: none does.
+local function find_splits(width)
+  local least = options.least
+  for at in parallel(width, {engine = engine}) do
+    local best, best_feature, best_bin = 0, 0, 0
+    for f = 1, F do
+      local sum, count, total, number = sums[at][f], counts[at][f], 0, 0
+      for b = 1, bins do total, number = total + sum[b], number + count[b] end
+      local left, few = 0, 0
+      for b = 1, bins - 1 do
+        left, few = left + sum[b], few + count[b]
+        local right, many = total - left, number - few
+        if few >= least and many >= least then
+          local gain = left * left / few + right * right / many - total * total / number
+          if gain > best + 1e-9 then best, best_feature, best_bin = gain, f, b end
+        end
       end
     end
+    feature[at], split[at] = best_feature, best_bin
   end
-  return best_feature, best_bin
 end
 
 -- Adds up the histograms of a level's nodes, and sends every point to a node of the next.
 local function grow_level(level)
   local width = 2 ^ (level - 1)
-  sums:fill(0)
-  counts:fill(0)
+  sums:narrow(1, 1, width):fill(0)
+  counts:narrow(1, 1, width):fill(0)
   for i in parallel(n, {engine = engine}) do
     if testing[i] == 0 then
       local at, own, r = node[i], bin[i], residual[i]
@@ -106,7 +109,7 @@ local function grow_level(level)
     end
   end
   local plan = meissa.last()
-  for at = 1, width do feature[at], split[at] = best_split(at) end
+  find_splits(width)
   for i in parallel(n, {engine = engine}) do
     local at = node[i]
     local f = feature[at]
