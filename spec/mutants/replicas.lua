@@ -198,4 +198,20 @@ return {
        "if held then", "if false then"},
     },
   },
+  {
+    rule = "what on_round answers governs from its own round on, and is told",
+    finders = {{spec = "spec/driver/replicate_answers_spec.lua"}},
+    mutants = {
+      {"at once", "lua/meissa/driver/replicated.lua",
+       "while self.answers[1] and (last or self.answers[1].after <= self.t) do",
+       "while self.answers[1] do"},
+      {"rounds with a barrier remain parts of a job without", "lua/meissa/driver/replicated.lua",
+       "  posted.leave(run)\n", ""},
+      {"filters begin with what the loop began with", "lua/meissa/sync/exchange.lua",
+       "ffi.copy(start, values[k], 8 * self.count)", "ffi.copy(start, start, 8 * self.count)"},
+      {"guarantees stay", "lua/meissa/driver/replicated.lua",
+       "if settings_of.is_weaker(settings, self.weakest or self.lead.settings) then",
+       "if false then"},
+    },
+  },
 }

@@ -88,6 +88,7 @@ local PROMISED = {
   "what two recordings of a loop leave is compared by what it holds",
   -- small loops
   "a small loop runs wholly or not at all, with the bits of workers",
+  "what on_round answers governs from its own round on, and is told",
   "a launch sees whatever has changed",
   "what is remembered of an execution is used for the same captures only",
   "a verdict holds for numbers on the line along which it was proved, and no others",

@@ -141,7 +141,7 @@ function M.obey(loop, t, answer)
   local state = M.state(loop)
   if answer.set then set_numbers(loop.run, answer.set) end
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
-    state.exchange:change(settings_of.changed(state.exchange.settings, answer))
+    state.exchange:change(settings_of.changed(state.exchange.settings, answer), state.before)
   end
   local list = loop.decisions
   list[#list + 1] = {round = t + 1, stop = answer.stop, every = answer.every,

@@ -27,23 +27,25 @@ local function draw(lags, loop, t, range, ranges)
   return lags.list[#lags.list][1]
 end
 
-local function ask(lags, t, range)
+local function ask(lags, t, range, what)
   local lag = lags.call(t, range)
   if waits.is_lag(lag) and lag <= lags.most then return lag end
-  errors.raise("OPT", "%s: 'lags' returned %s for round %d and range %d, which is no whole " ..
-               "number from 0 to staleness = %d", lags.where, tostring(lag), t, range, lags.most)
+  errors.raise("OPT", "%s: 'lags' returned %s for round %d and %s %d, which is no whole " ..
+               "number from 0 to staleness = %d", lags.where, tostring(lag), t, what, range,
+               lags.most)
 end
 
 --- The lags of rounds `first` .. `last`, each of so many ranges: uint16 in a string, round by
 -- round.
 -- @tab lags of meissa.sync.waits @tab loop what its random numbers belong to
+-- @string[opt] what what a range is called
 -- Errors: OPT for what a function returns.
-function M.table(lags, loop, first, last, ranges)
+function M.table(lags, loop, first, last, ranges, what)
   local numbers = ffi.new("uint16_t[?]", (last - first + 1) * ranges)
   for t = first, last do
     for range = 1, ranges do
       numbers[(t - first) * ranges + range - 1] =
-        lags.call and ask(lags, t, range) or draw(lags, loop, t, range, ranges)
+        lags.call and ask(lags, t, range, what or "range") or draw(lags, loop, t, range, ranges)
     end
   end
   return ffi.string(numbers, ffi.sizeof(numbers))

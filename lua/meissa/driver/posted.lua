@@ -144,10 +144,19 @@ local function prepare(self, shares, round, first, count)
   if along then
     run.along = along
   elseif self.sync.lags then
-    run.lags = lags.table(self.sync.lags, run.draws, round + 1, round + count, self.replicas)
+    run.lags = lags.table(self.sync.lags, run.draws, round + 1, round + count, self.replicas,
+                          "replica")
     run.along = {reads = lags.reads(run.lags, self.found.sets, self.replicas)}
   end
   return along and true or false
+end
+
+-- What a run has of a job of such rounds.
+local OWN = {"rounds", "versions", "posts", "first", "last", "even_loads", "along", "lags"}
+
+--- Makes a run one of a loop's rounds by itself again.
+function M.leave(run)
+  for _, name in ipairs(OWN) do run[name] = nil end
 end
 
 -- All hear the last of all, and begin anew with it; the bytes that were sent.

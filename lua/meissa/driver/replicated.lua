@@ -146,6 +146,7 @@ end
 -- Runs round number `first` of the present shares, the loop's next one: all exchange at its end.
 local function run_together(self, first)
   local run = self.run
+  posted.leave(run)
   run.grid = shares_of.round(run, self.shares, first)
   local damped = keep_damped(self.states)
   take_round(self, self.step(run))
@@ -184,7 +185,8 @@ function Loop:stretch(first)
   local last, began = first, system.clock()
   if are_apart(self) then
     local cut = self.lead and self.lead.on_round and self.lead.cut or math.huge
-    local left = math.min(cut - self.t % cut, self.governs and self.governs - self.t or math.huge,
+    local left = math.min(cut - self.t % cut,
+                          self.answers[1] and self.answers[1].after - self.t or math.huge,
                           self.controller and self.controller:left() or math.huge)
     last = math.min(first + left - 1, self.shares.rounds)
     self.posted = self.posted or posted.new(self.run, self.all)
@@ -207,13 +209,24 @@ function Loop:share(every)
   self.shares = shares_of.out(self.run, self.lead_group, every, self.t > 0 and self.done or nil)
 end
 
--- Puts an answer into force; whether the loop ends.
-local function govern(self, answer)
-  self.governs, self.answer = nil, nil
-  cuts.obey(self, self.t, answer)
-  if answer.stop then return true end
-  if answer.staleness or answer.filter or answer.merge then self.posted = nil end
-  return false
+-- Puts what was answered for the present round, or an earlier one, into force: for all, if the loop
+-- has no more rounds. Whether it ends, and another `every` if there is one.
+local function govern(self, last)
+  local every
+  while self.answers[1] and (last or self.answers[1].after <= self.t) do
+    local answer = table.remove(self.answers, 1).answer
+    cuts.obey(self, self.t, answer)
+    if answer.stop then return true end
+    if answer.staleness or answer.filter or answer.merge then
+      self.posted = nil
+      local settings = cuts.state(self).exchange.settings
+      if settings_of.is_weaker(settings, self.weakest or self.lead.settings) then
+        self.weakest = settings
+      end
+    end
+    every = answer.every or every
+  end
+  return false, every
 end
 
 -- What the controllers answer.
@@ -248,19 +261,15 @@ function Loop:rounds()
     local last = local_t == self.shares.rounds
     local answer = self.lead and ask(self, last)
     if answer then
-      -- What is answered later counts as well as what was answered before.
-      self.answer = tables.copy(self.answer or {})
-      for name, value in tables.each(answer) do self.answer[name] = value end
-      self.governs = self.governs or self.t + cuts.delay(self)
+      local after = self.t + cuts.delay(self)
+      table.insert(self.answers, {after = after, answer = answer})
     end
-    if self.answer and (last or self.t >= self.governs) then
-      local given = self.answer
-      if govern(self, given) then break end
-      if given.every and given.every ~= every then
-        every = given.every
-        if not last then self:share(every) end
-        local_t = last and local_t or 0
-      end
+    local stops, given = govern(self, last)
+    if stops then break end
+    if given and given ~= every then
+      every = given
+      if not last then self:share(every) end
+      local_t = last and local_t or 0
     end
   end
 end
@@ -292,8 +301,8 @@ local function new_loop(run, groups, lead)
   local self = setmetatable({run = run, groups = groups, lead = lead, assigned = {},
                              lead_group = lead or groups[1], states = {}, all = {}, moved = 0,
                              deaths = 0, redone = 0, repeated = 0, bytes = 0, exchanged = 0,
-                             waited = 0, parts = {}, workers = {}, decisions = {}, used = 1,
-                             t = 0}, Loop)
+                             waited = 0, parts = {}, workers = {}, decisions = {}, answers = {},
+                             used = 1, t = 0}, Loop)
   self.done = ffi.new("int64_t[?]", self.lead_group.replicas)
   return self
 end
@@ -310,6 +319,13 @@ local function run_round_here(run)
   local ok, round = nesting.pcall(job.run_round_here, run)
   if not ok then error(round, 0) end
   return round
+end
+
+-- Tells the plan what is known of the replicas.
+local function tell(self)
+  self.told = self.told or self.shares
+  self.run.plan.replicated, self.run.plan.guarantee =
+    shares_of.words(self.run, self.groups, self.told, self.lead, self.weakest)
 end
 
 --- Shares a planned loop over replicas out: its plan tells of that.
@@ -330,7 +346,7 @@ function M.plan(run)
     self.every = self.controller.every
     self:share(self.every)
   end
-  run.plan.replicated, run.plan.guarantee = shares_of.words(run, groups, self.shares)
+  tell(self)
   run.cut = function()
     run.grid = shares_of.round(run, self.shares, 1)
     run.plan.grid = run.grid.ranges
@@ -363,6 +379,7 @@ function M.run(run)
     self:rounds()
     self:finish()
   end)
+  tell(self)
   run.values = given
   local first = self.workers[1]
   return list_of(self.assigned), {

@@ -196,7 +196,8 @@ local function filter_words(settings)
 end
 
 --- The report's lines about the replicas of a loop, and what is guaranteed of it.
-function M.words(run, groups, shares)
+-- @tab[opt] lead a group that had other settings, too @tab[opt] weakest of those
+function M.words(run, groups, shares, lead, weakest)
   local lines, guarantee = {}, nil
   for k, group in ipairs(groups) do
     local who = string.format("  %s  %d replica%s, shares: %s", names_of(run, group),
@@ -205,7 +206,7 @@ function M.words(run, groups, shares)
     if not group.exchange then
       lines[k] = who .. ", private"
     else
-      local settings = group.settings
+      local settings = group == lead and weakest or group.settings
       local name, why = settings_of.guarantee(settings)
       if group.auto_every and group.replicas > 1 then
         name, why = "none", "how often replicas exchange follows from how long things take"

@@ -232,14 +232,17 @@ function Exchange:round(t, before, after, out)
   return self.bytes
 end
 
---- Other filters or merges from the next round on: settings with the same payload.
-function Exchange:change(settings)
+--- Other filters or merges from the next round on: settings with the same payload. Where filters
+-- begin, receivers know what their senders hold.
+-- @tab settings @param values what replicas hold: a list of vectors
+function Exchange:change(settings, values)
   if settings.merge.payload ~= self.settings.merge.payload then
     errors.raise("OPT", "a merge of changes cannot follow one of values, or the other way round")
   end
   local rule = settings.rule
   if (rule ~= nil) ~= (self.settings.rule ~= nil) or settings.filter.kind == "sketch" then
     self.edges = {}
+    for k, start in ipairs(self.start) do ffi.copy(start, values[k], 8 * self.count) end
   end
   for _, edge in tables.each(self.edges) do
     if edge.filter and rule then c_api.call(lib.ms_filter_set_rule, edge.filter, rule) end

@@ -98,7 +98,7 @@ local function slot_of(run, request, size)
     slot.exchange = exchanges.new(settings, size, slot.before)
     run.slots[request.slot] = slot
   elseif not same_options(slot.options, request.options, false) then
-    slot.exchange:change(settings)
+    slot.exchange:change(settings, slot.before)
     slot.options = request.options
   end
   return slot

@@ -305,6 +305,20 @@ function M.guarantee(settings)
   return "reproducible", "the same bits for any number of workers" .. unsent
 end
 
+local RANKS = {sequential = 0, reproducible = 1, bounded = 2, none = 3}
+
+--- Whether settings leave less guaranteed than others.
+function M.is_weaker(settings, others)
+  local function rank_of(each)
+    local name = M.guarantee(each)
+    local low, high = string.match(name, "%((%-?%d+), (%d+)%)")
+    return RANKS[string.match(name, "^%a+")], high and high - low or 0
+  end
+  local rank, width = rank_of(settings)
+  local other_rank, other_width = rank_of(others)
+  return rank > other_rank or rank == other_rank and width > other_width
+end
+
 local function boolean(options, name)
   if options[name] ~= nil and type(options[name]) ~= "boolean" then
     refuse("option '%s' is true or false, not %s", name, tostring(options[name]))
@@ -315,11 +329,11 @@ end
 --- Checks a staleness.
 function M.staleness(value)
   if value == nil or value == "auto" then return 0 end
-  local d = number(value, 0, "option 'staleness', in rounds,")
-  if d ~= math.huge and d ~= math.floor(d) then
-    refuse("option 'staleness' is a whole number of rounds, math.huge or \"auto\", not %g", d)
-  end
-  return d
+  local good = type(value) == "number" and value >= 0 and
+    (value == math.huge or value == math.floor(value))
+  if good then return value end
+  refuse("option 'staleness' is a whole number of rounds, math.huge or \"auto\", not %s",
+         tostring(value))
 end
 
 -- Options whose staleness is chosen while the loop runs.

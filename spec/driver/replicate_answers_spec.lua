@@ -1,0 +1,113 @@
+-- SPDX-License-Identifier: MIT
+-- What on_round answers: from which round on it governs, and which settings may follow which.
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local N, PASSES, EVERY = 24, 4, 3
+
+-- What four replicas have come to that take steps of their own, as a string.
+local function train(options)
+  local w = meissa.zeros(4)
+  options.replicas, options.every = 4, EVERY
+  local r = meissa.replicate(w, options)
+  for _, i in parallel(PASSES, N) do r[i % 4 + 1] = r[i % 4 + 1] + 0.1 * i end
+  return table.concat(w:totable(), " ")
+end
+
+-- An on_round that answers once.
+local function at(round, answer)
+  return function(s) return s.round == round and answer or nil end
+end
+
+local CHANGES = {
+  {"a filter", {}, {filter = {magnitude = 0.5}}},
+  {"a filter over a ring", {topology = "ring"}, {filter = {relative = 0.1, floor = 0.1}}},
+  {"a smaller threshold", {filter = {magnitude = 0.5}}, {filter = {magnitude = 0.1}}},
+  {"a function that merges", {}, {merge = function(own, heard) return (own + heard) / 2 end}},
+  {"a mean after a function", {merge = function(own, heard) return (own + heard) / 2 end},
+   {merge = "mean"}},
+  {"weights", {}, {merge = {weighted = 0.5}}},
+  {"a filter of chosen staleness", {lags = {{0, 1}, {1, 1}}}, {filter = {magnitude = 0.5}}},
+}
+
+for _, shm in ipairs {true, false} do
+  describe("what on_round answers" .. (shm and "" or " (by value)"), function()
+    teardown(function() meissa.init {} end)
+
+    local function with(workers, fn)
+      meissa.init {workers = workers, shm = shm}
+      return fn()
+    end
+
+    for _, change in ipairs(CHANGES) do
+      it("may be " .. change[1], function()
+        local function run()
+          meissa.seed(1)
+          local options = {on_round = at(3, change[3]), lags = change[2].lags,
+                           topology = change[2].topology, filter = change[2].filter,
+                           merge = change[2].merge}
+          local result = train(options)
+          assert.equal("reproducible", meissa.last().guarantee)
+          assert.equal(change[2].lags and 5 or 4, meissa.last().decisions[1].round)
+          return result
+        end
+        local right = with(0, run)
+        assert.equal(right, with(2, run))
+        assert.equal(right, with(3, run))
+      end)
+    end
+
+    -- A filter that lets all through has a barrier, exchanges of values alone have none.
+    it("goes on from the same values with a barrier and without", function()
+      local function run()
+        local change = {filter = {magnitude = 0.5}}
+        return {train {on_round = at(3, change)},
+                train {filter = {magnitude = 0}, on_round = at(3, change)}, train {}}
+      end
+      local results = with(2, run)
+      assert.equal(results[1], results[2])
+      assert.are_not.equal(results[1], results[3])
+    end)
+
+    it("governs from its own round on", function()
+      for staleness = 0, 2 do
+        with(2, function()
+          local w, x = meissa.zeros(1), 0
+          local r = meissa.replicate(w, {replicas = 2, every = 1, staleness = staleness,
+            on_round = function(s) return {set = {x = s.round}} end})
+          for _ in parallel(20) do r[1] = r[1] + x end
+          local sum = 0
+          for t = 1, 10 do sum = sum + math.max(0, t - 1 - staleness) end
+          assert.equal(sum, w[1])
+          for k, each in ipairs(meissa.last().decisions) do
+            if k < 10 - staleness then assert.equal(k + 1 + staleness, each.round) end
+          end
+        end)
+      end
+    end)
+
+    it("ends a loop after as many rounds as there may be ahead", function()
+      for staleness = 0, 2 do
+        with(2, function()
+          train {staleness = staleness,
+                 on_round = function(s) return {stop = s.round == 3, reason = "enough"} end}
+          assert.equal(3 + staleness, meissa.last().rounds)
+        end)
+      end
+    end)
+
+    it("leaves no more guaranteed than its settings do", function()
+      with(2, function()
+        train {on_round = at(3, {staleness = 2})}
+        assert.equal("bounded(0, 2)", meissa.last().guarantee)
+        assert.truthy(tostring(meissa.last()):find("bounded(0, 2)", 1, true))
+        train {staleness = 1, on_round = at(3, {staleness = 0})}
+        assert.equal("bounded(0, 1)", meissa.last().guarantee)
+        train {on_round = at(3, {staleness = math.huge})}
+        assert.equal("none", meissa.last().guarantee)
+        train {on_round = at(3, {merge = "mean"})}
+        assert.equal("reproducible", meissa.last().guarantee)
+      end)
+    end)
+  end)
+end
