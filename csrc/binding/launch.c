@@ -129,6 +129,15 @@ static bool is_there(const ms_captured_value *value) {
          (!value->written || array->writable == value->generation);
 }
 
+/* Whether what was made of a sparse array's values is made of those that it has now; its rows are
+ * brought up to date. */
+static bool is_current(const ms_captured_value *value) {
+  ms_error err;
+  if (value->rows == NULL) return true;
+  ms_error_clear(&err);
+  return ms_rows_get(value->array, &err) == value->rows;
+}
+
 /* Looks at one captured value, which is at the top of the stack. */
 static bool look(lua_State *L, ms_captured_value *each, uint32_t c, int seen) {
   switch (each->kind) {
@@ -152,11 +161,12 @@ static bool read_captures(lua_State *L, ms_launch *of, const ms_running *at, int
   for (uint32_t c = 0; c < of->capture_count; c++) {
     ms_captured_value *each = &of->captures[c];
     if (!ms_place_push(L, at, &each->place)) return false;
-    if (!look(L, each, c, seen) || !is_there(each)) return false;
+    if (!look(L, each, c, seen) || !is_there(each) || !is_current(each)) return false;
     lua_settop(L, seen);
     if (each->parameter) numbers[parameters++] = each->number;
   }
-  return is_there(&of->space);
+  if (!is_there(&of->space)) return false;
+  return of->space.array == NULL || of->space.version == of->space.array->version;
 }
 
 static bool is_called(lua_State *L, const ms_launch *of, const ms_running *at, int environment) {
@@ -202,12 +212,21 @@ static void assign_results(lua_State *L, const ms_launch *of, const ms_running *
   }
 }
 
+/* Says which loop it is that draws random numbers. */
+static void begin_draws(const ms_launch *of) {
+  if (of->draws == NULL) return;
+  ms_draws *place = of->draws->pointer;
+  place->seed = of->loops->seed;
+  place->ordinal = (uint32_t)((uint64_t)of->loops->executed + 1);
+}
+
 /* Runs the loop by this plan; whether it has run. */
 static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms_plan *plan) {
   if (!(*of->pace * plan->volume <= *of->most) || !begin_results(L, of, at)) return false;
   for (uint32_t a = 0; a < of->argument_count; a++) {
     of->arguments[a].slot->number = of->captures[of->arguments[a].capture].number;
   }
+  begin_draws(of);
   of->began = ms_clock_now();
   int32_t answer = ms_small_run_blocks(of->run, plan);
   of->ended = ms_clock_now();

@@ -13,9 +13,11 @@
 #include <lua.h>
 
 #include "array/array.h"
+#include "array/rows.h"
 #include "binding/place.h"
 #include "job/plan_line.h"
 #include "job/small_run.h"
+#include "kernel/emit/random.h"
 
 #define MS_LAUNCH "meissa.launch"
 
@@ -31,12 +33,14 @@ typedef enum ms_captured_kind {
 typedef struct ms_captured_value {
   ms_captured_kind kind;
   ms_variable_place place;
-  bool parameter;        /* a number that plans depend on */
-  double number;         /* now */
-  const ms_array *array; /* or NULL */
+  bool parameter;  /* a number that plans depend on */
+  double number;   /* now */
+  ms_array *array; /* or NULL */
   uint64_t id;
+  uint64_t version; /* of the values, where entries of a sparse array are looped over */
   int32_t generation;
   bool written;
+  const ms_rows *rows; /* in which a sparse array is read; or NULL */
 } ms_captured_value;
 
 /* A number that the kernel takes. */
@@ -57,6 +61,8 @@ typedef struct ms_launch {
   ms_captured_value *captures;
   ms_launch_argument *arguments;
   ms_launch_result *results;
+  const ms_native_slot *draws; /* the slot with the place of random numbers; NULL: none are drawn */
+  const ms_draws_loops *loops;
   ms_variable_place callee;  /* of meissa.parallel; nowhere: the call is no name */
   ms_captured_value space;   /* whose `array` the space is; NULL: it is ranges, */
   uint32_t range_count;      /* so many, */
@@ -67,8 +73,9 @@ typedef struct ms_launch {
   uint64_t called, began, ended; /* of the last execution */
 } ms_launch;
 
-/* core.launch{run, pace, most, slots, captures, arguments, results, callee, steps, space,
- * options, option_count, seen, kept, parallel} -> a launch; `seen` has the space's array as 0 */
+/* core.launch{run, pace, most, slots, draws, loops, captures, arguments, results, callee, steps,
+ * space, options, option_count, seen, kept, parallel} -> a launch; `seen` has the space's array as
+ * 0 */
 int ms_launch_make(lua_State *L);
 
 /* The launch that is the first argument; raises if it is something else. */

@@ -33,9 +33,10 @@ static void look_at_array(lua_State *L, int table, const char *name, ms_captured
   if (value->array == NULL) return;
   value->id = value->array->id;
   value->generation = value->array->generation;
+  value->version = value->array->version;
 }
 
-/* {reach, slot, name, fields, kind, parameter, array, written} */
+/* {reach, slot, name, fields, kind, parameter, array, written, rows} */
 static ms_captured_value read_captured(lua_State *L, int names, int *name_count) {
   int table = lua_gettop(L);
   size_t size;
@@ -48,6 +49,7 @@ static ms_captured_value read_captured(lua_State *L, int names, int *name_count)
   each.parameter = field_is_true(L, table, "parameter");
   each.written = field_is_true(L, table, "written");
   look_at_array(L, table, "array", &each);
+  each.rows = ms_field_pointer(L, table, "rows");
   return each;
 }
 
@@ -135,6 +137,8 @@ int ms_launch_make(lua_State *L) {
   made->run = ms_field_pointer(L, 1, "run");
   made->pace = ms_field_pointer(L, 1, "pace");
   made->most = ms_field_pointer(L, 1, "most");
+  made->draws = ms_field_pointer(L, 1, "draws");
+  made->loops = ms_field_pointer(L, 1, "loops");
   made->option_count = (uint32_t)ms_field_count(L, 1, "option_count", 0);
   read_captures_of(L, made, names, kept, &name_count);
   read_arguments(L, made, kept);

@@ -7,6 +7,7 @@ local line = {spec = "csrc/job/plan_line_test.c"}
 local cutting = {spec = "csrc/plan/cutting_test.c"}
 local small = {spec = "spec/driver/small_spec.lua"}
 local launch = {spec = "spec/driver/launch_spec.lua"}
+local contents = {spec = "spec/driver/launch_contents_spec.lua"}
 local replan = {spec = "spec/plan/replan_spec.lua"}
 local steady = {spec = "spec/depend/steady_spec.lua"}
 local unlogged = {spec = "spec/driver/unlogged_spec.lua"}
@@ -52,8 +53,15 @@ return {
       {"strings are numbers", "csrc/binding/launch.c",
        "return lua_type(L, -1) == LUA_TNUMBER;", "return true;"},
       {"arrays may be gone", "csrc/binding/launch.c",
-       "if (!look(L, each, c, seen) || !is_there(each)) return false;",
-       "if (!look(L, each, c, seen)) return false;"},
+       "if (!look(L, each, c, seen) || !is_there(each) ||",
+       "if (!look(L, each, c, seen) ||"},
+      {"entries are as they were, whatever wrote them", "csrc/binding/launch.c",
+       "of->space.version == of->space.array->version", "true",
+       finders = {contents}},
+      {"rows are as they were", "csrc/binding/launch.c", "|| !is_current(each)) return false;",
+       ") return false;", finders = {contents}},
+      {"all loops draw the same numbers", "csrc/binding/launch.c", "  begin_draws(of);\n", "",
+       finders = {contents}},
       {"options are not compared", "csrc/binding/launch.c",
        "return found == count;", "return true;"},
       {"any function may have been called", "csrc/binding/launch.c",

@@ -7,6 +7,12 @@
 #include "base/api.h"
 #include "kernel/emit/draws.h"
 
+/* The loops that the driver has executed since the seed was set. */
+typedef struct MS_API_TYPE ms_draws_loops {
+  uint64_t seed;
+  double executed;
+} ms_draws_loops;
+
 /* What `normal` of a record is to be: the polynomials of base/normal.h, constant data. */
 MS_API const void *ms_random_normal_pieces(void);
 

@@ -100,9 +100,16 @@ local function place_of(capture, slot)
   return {reach = reach, slot = slot.slot, name = slot.name, fields = capture.fields}
 end
 
--- Kinds of a kernel's parameters that are the same as long as its arrays are.
+-- Kinds of a kernel's parameters that are the same as long as its arrays are, or that C sets anew.
 local LASTING = {pointer = true, stride = true, extent = true, limit = true, step = true,
-                 entries = true}
+                 entries = true, coord = true, rows = true, draws = true}
+
+-- The slot with the place of random numbers.
+local function draws_of(instance)
+  for n, param in ipairs(instance.info.params) do
+    if param.kind == "draws" then return instance.slots + (n - 1) end
+  end
+end
 
 -- The kernel's parameters that are numbers; nil where others may change.
 local function arguments_of(info, bindings)
@@ -130,8 +137,10 @@ local function captures_of(run, seen)
       about.kind = "nil"
     elseif binding.kind == "array" then
       local value, used = seen[c], run.plan.array_of[c]
-      if not array.is_handle(value) or binding.sparse or binding.buffers then return nil end
+      if not array.is_handle(value) or binding.buffers then return nil end
+      if binding.sparse and used.written then return nil end
       about.array, about.written = array.core(value), used.written
+      about.rows = binding.sparse and array.rows(value) or nil
     end
     list[c] = about
   end
@@ -179,9 +188,8 @@ end
 -- Whether a run is one that a launch may take the place of: not where contents of arrays decide.
 local function suits(run)
   local space, recent = run.space, (run.record.recent or {})[1]
-  return recent and recent.situation == run.situation and not run.plan.draws and
-    not space.sparse and not space.check and not run.record.strings and
-    space.assume ~= "inspection"
+  return recent and recent.situation == run.situation and not space.check and
+    not run.record.strings and space.assume ~= "inspection"
 end
 
 local function make(run, known, parallel)
@@ -198,6 +206,7 @@ local function make(run, known, parallel)
   return core.launch {
     run = ffi.cast("void *", known.run), slots = known.instance.slots + 0,
     pace = record.small.pace + 0, most = small.most + 0,
+    draws = draws_of(known.instance), loops = random.loops + 0,
     captures = captures, results = results, arguments = arguments, steps = steps,
     callee = callee and place_of(callee, record.callee_slot[1]), parallel = parallel,
     space = space.array and array.core(space.array), options = options,

@@ -28,7 +28,12 @@ end
 
 local outside = new() -- the place of draws outside of loops; its seed is the session's
 local present = outside
-local seed, executed = 0, 0
+local seed = 0
+-- How many loops the driver has executed, and the seed again: launches look there.
+local loops = ffi.new "ms_draws_loops[1]"
+
+--- The loops that have been executed: an ms_draws_loops, which stays.
+M.loops = loops
 
 local function word(number)
   return ffi.cast("int64_t", number)
@@ -37,21 +42,21 @@ end
 --- Counts a loop that is about to be executed: what `open` must be told of it, in any process.
 -- @treturn table {seed =, ordinal =}
 function M.next_loop()
-  executed = executed + 1
-  return {seed = seed, ordinal = executed % 2 ^ 32}
+  loops[0].executed = loops[0].executed + 1
+  return {seed = seed, ordinal = loops[0].executed % 2 ^ 32}
 end
 
---- Counts one whose body draws nothing.
+--- Counts one that needs not be told.
 function M.count_loop()
-  executed = executed + 1
+  loops[0].executed = loops[0].executed + 1
 end
 
 --- Calls fn, whose loops the program does not count as its own.
 -- @return what it returns
 function M.uncounted(fn, ...)
-  local before = executed
+  local before = loops[0].executed
   local results = {fn(...)}
-  executed = before
+  loops[0].executed = before
   return unpack(results)
 end
 
@@ -204,7 +209,7 @@ function M.seed(value)
                  "depend on the iteration already")
   end
   make.seed(value)
-  seed, executed = value, 0
+  seed, loops[0].seed, loops[0].executed = value, word(value), 0
   outside.seed, outside.draw, outside.index[7] = word(value), 0, 0
 end
 
