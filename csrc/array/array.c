@@ -332,8 +332,9 @@ int ms_array_check_writable(const ms_array *array, ms_error *err) {
   if (array->id == 0) return ms_error_set(err, MS_ARR, "the array was freed");
   if (array->writable != 0) return 0;
   return ms_error_set(err, MS_ARR,
-                      "the array is a snapshot, or rounds that make it ask their 'stop', and "
-                      "cannot be written; clone() it");
+                      "the array is a snapshot, or rounds that make it ask their 'stop', or "
+                      "meissa.replicas captured it (which write their rows by r.shard), and cannot "
+                      "be written; clone() it");
 }
 
 uint64_t ms_array_bytes(const ms_array *array) {

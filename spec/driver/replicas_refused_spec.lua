@@ -244,3 +244,32 @@ describe("meissa.replicas refuses", function()
     assert.equal("false\tINT\t0\n", output)
   end)
 end)
+
+for _, workers in ipairs {0, 2} do
+  describe(("meissa.replicas on %d workers refuses"):format(workers), function()
+    setup(function() meissa.init {workers = workers} end)
+    teardown(function() meissa.init {} end)
+
+    it("an operation that gives nothing, or something else", function()
+      for _, gives in ipairs {false, "x"} do
+        refused("BDY", "op(a, b) gives what a becomes with b", meissa.replicas, 2, {}, function(r)
+          return r.allReduce(1, function() return gives or nil end)
+        end)
+      end
+      refused("BDY", "for two arrays", meissa.replicas, 2, {}, function(r)
+        return r.allReduce(meissa.ones(1), function() return 3 end)
+      end)
+      local found = meissa.replicas(2, {}, function(r) -- in place
+        return r.allReduce(meissa.ones(1), function(a, b) a:axpy(2, b) end)
+      end)
+      assert.equal(3, found[2][1])
+    end)
+
+    it("a set-up that fails, and writing what it captured", function()
+      local function run(setup, fn) meissa.replicas(2, {setup = setup}, fn) end
+      refused("BDY", "setup: no", run, function() error "no" end, function() end)
+      local A = meissa.zeros(1)
+      refused("ARR", "by r.shard", run, nil, function() A[1] = 2 end)
+    end)
+  end)
+end

@@ -37,8 +37,9 @@ end
 --- Raises when the elements of an array (an ms_array) may not be written.
 function M.check_writable(array)
   if array.writable == 0 and array.id ~= 0 then
-    errors.raise("ARR", "the array is a snapshot, or rounds that make it ask their 'stop', and " ..
-                 "cannot be written; clone() it")
+    errors.raise("ARR", "the array is a snapshot, or rounds that make it ask their 'stop', or " ..
+                 "meissa.replicas captured it (which write their rows by r.shard), and cannot be " ..
+                 "written; clone() it")
   end
 end
 

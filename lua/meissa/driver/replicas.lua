@@ -76,7 +76,7 @@ local function publish(run)
 end
 
 local function run_here(run, fn, setup, arguments, count)
-  if setup then setup(1) end
+  carriers.set_up(setup, 1)
   for k = 1, run.count do carriers.begin(run, k, fn, arguments, count) end
   publish(run)
   while not all_finished(run) do

@@ -131,17 +131,30 @@ function M.assign(t, values)
   end)
 end
 
+-- What a value becomes with another one. An operation on arrays may change the first in place.
+-- Errors: BDY for what can take the value's place nowhere.
+local function combine(op, value, other)
+  local result = op(value, other)
+  if result == nil and not is_number(value) then return value end
+  if result ~= nil and is_number(result) == is_number(value) and
+     (is_number(result) or has_methods(result)) then
+    return result
+  end
+  errors.raise("BDY", "the operation of an allReduce gave %s for two %s: op(a, b) gives what a " ..
+               "becomes with b", tostring(result), is_number(value) and "numbers" or "arrays")
+end
+
 --- Reduces the replicas' values in the order of the replicas: all get the result.
 -- @tab all by replica, a list of tables of one form
 -- @func[opt] op op(a, b) gives what a becomes with b, of which it may change a (their sum)
+-- Errors: BDY for what op gives.
 function M.reduce(all, op)
   local results, lists = {}, {}
   for k, t in ipairs(all) do lists[k] = leaves(t) end
   for e, first in ipairs(lists[1] or {}) do
     local sum = copy_of(first)
     for k = 2, #all do
-      local result = (op or plus)(sum, op and copy_of(lists[k][e]) or lists[k][e])
-      if result ~= nil then sum = result end
+      sum = op and combine(op, sum, copy_of(lists[k][e])) or plus(sum, lists[k][e])
     end
     results[e] = sum
   end

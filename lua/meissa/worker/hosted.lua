@@ -38,7 +38,7 @@ local function run_of(told)
          bytes = 0, fn = sent[1], arguments = sent[2], given = sent[3], arrays = arrays,
          numbers = {}, seen = 0}
   for number, each in ipairs(arrays) do run.numbers[each] = number end
-  if sent[4] then sent[4](M.worker) end
+  replicas.set_up(sent[4], M.worker)
   return run
 end
 

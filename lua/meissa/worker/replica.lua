@@ -183,20 +183,28 @@ local function code_of(message)
   return string.find(message, "interrupted!$") and "INT" or "BDY"
 end
 
-local function fail(replica, err)
-  local fields = {code = code_of(tostring(err)),
-                  message = "replica " .. replica.index .. ": " .. tostring(err)}
+-- @string who in words
+local function fail(who, err)
+  local fields = {code = code_of(tostring(err)), message = who .. ": " .. tostring(err)}
   if errors.is(err) then
     for name, value in tables.each(err) do fields[name] = value end
-    fields.message = "replica " .. replica.index .. ": " .. tostring(err.message)
+    fields.message = who .. ": " .. tostring(err.message)
   else
     local file, line, message = string.match(tostring(err), "^(.-):(%d+): (.*)$")
     if file then
       fields.file, fields.line = file, tonumber(line)
-      fields.message = "replica " .. replica.index .. ": " .. message
+      fields.message = who .. ": " .. message
     end
   end
   error(errors.new(fields), 0)
+end
+
+--- Calls the function that a process is set up by, if there is one.
+-- Errors: what it raises.
+function M.set_up(setup, worker)
+  if not setup then return end
+  local ok, err = pcall(setup, worker)
+  if not ok then fail("setup", err) end
 end
 
 --- Goes on with a replica until it waits, and has a `request`, or is `finished`, with a `result`.
@@ -206,14 +214,15 @@ function M.go_on(replica, ...)
   local outer = random.swap(replica.place)
   local ok, request = coroutine.resume(replica.thread, ...)
   replica.place = random.swap(outer)
-  if not ok then fail(replica, request) end
+  local who = "replica " .. replica.index
+  if not ok then fail(who, request) end
   replica.request = nil
   if coroutine.status(replica.thread) == "dead" then
     replica.finished, replica.result = true, request
   elseif getmetatable(request) == Request then
     replica.request = request
   else
-    fail(replica, errors.new {code = "BDY", message = "the function of a replica yields, and " ..
+    fail(who, errors.new {code = "BDY", message = "the function of a replica yields, and " ..
                               "nobody takes it: call coroutine.yield in coroutines of its own, " ..
                               "and r.barrier() to wait for other replicas"})
   end
