@@ -210,21 +210,22 @@ local LOOP = deaths.HEAD .. [[
   local n, m = 60, 40
   local X, y = meissa.randn({n, m}, {seed = 1}), meissa.randn({n}, {seed = 2})
   local function train(options, fatal)
-    local w, hits = meissa.zeros(m), meissa.zeros(n)
+    local w, hits, loss = meissa.zeros(m), meissa.zeros(n), 0
     options.replicas, options.every, options.topology = 5, 3, "root-expander"
     local r = meissa.replicate(w, options)
     for pass, e in parallel(4, n, {impure = true}) do
       if fatal then fatal(e, pass) end
       local p = 0
       for f = 1, m do p = p + r[f] * X[e][f] end
-      hits[e] = hits[e] + pass
+      hits[e], loss = hits[e] + pass, loss + (p - y[e]) ^ 2
       for f = 1, m do r[f] = r[f] - 0.01 * (p - y[e]) * X[e][f] end
     end
-    return {w = w, hits = hits, plan = meissa.last()}
+    return {w = w, hits = hits, loss = loss, plan = meissa.last()}
   end
   local function same(a, b)
     for f = 1, m do assert(a.w[f] == b.w[f]) end
     for e = 1, n do assert(a.hits[e] == b.hits[e]) end
+    assert(a.loss == b.loss)
   end
 ]]
 
@@ -319,7 +320,7 @@ describe("a recorded run of stale replicas", function()
         local got = train(options, function(e) if e % 13 == 0 then sleep(0.001) end end)
         local words = {}
         for f = 1, m do words[f] = ("%a"):format(got.w[f]) end
-        print(table.concat(words, " "))
+        print(("%a"):format(got.loss), table.concat(words, " "))
       end]]
     for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0"} do
       local output, status = child.script(script, {

@@ -38,8 +38,8 @@ end
 function M.check_writable(array)
   if array.writable == 0 and array.id ~= 0 then
     errors.raise("ARR", "the array is a snapshot, or rounds that make it ask their 'stop', or " ..
-                 "meissa.replicas captured it (which write their rows by r.shard), and cannot be " ..
-                 "written; clone() it")
+                 "meissa.replicas captured it (which write their rows by r.shard), and cannot " ..
+                 "be written; clone() it")
   end
 end
 

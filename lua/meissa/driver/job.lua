@@ -286,7 +286,7 @@ function M.run_round_here(run)
       error(errors.new(failure), 0)
     end
     told:commit(number)
-    results[#results + 1] = bytes
+    results[along and number - run.first + 1 or #results + 1] = bytes
     own:take_replicas(number, into)
     local parts = {}
     own:take(parts)
