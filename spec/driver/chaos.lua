@@ -81,8 +81,8 @@ function M.describe(busted, what, program)
       meissa.init {workers = 1}
       right = program()
       stderr = io.stderr
-      rawset(io, "stderr", {write = function(_, text)
-        if text:find("is replaced", 1, true) then met = met + 1 end
+      rawset(io, "stderr", {write = function(_, ...)
+        if table.concat({...}):find("is replaced", 1, true) then met = met + 1 end
       end})
     end)
 
