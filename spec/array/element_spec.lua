@@ -303,3 +303,43 @@ describe("lost contents", function()
     assert.equal(9, A:sum())
   end)
 end)
+
+describe("slices of many dimensions", function()
+  for _, dims in ipairs {{3, 4, 5}, {2, 3, 4, 5}, {3, 2, 2, 3, 2}, {2, 2, 2, 2, 2, 2, 2, 2}} do
+    it(("lead to the elements (%d dimensions)"):format(#dims), function()
+      local A, count = array.rand(dims, {seed = 1}), 0
+      local function walk(part, keys, d)
+        if d > #dims then
+          count = count + 1
+          if part ~= A[keys] then error(table.concat(keys, " ")) end
+          return
+        end
+        for k = 1, dims[d] do
+          keys[d] = k
+          walk(part[k], keys, d + 1)
+        end
+        keys[d] = nil
+      end
+      walk(A, {}, 1)
+      assert.equal(A:nnz(), count)
+      count, A = 0, A:transpose(1, #dims)
+      dims[1], dims[#dims] = dims[#dims], dims[1]
+      walk(A, {}, 1)
+      assert.equal(A:nnz(), count)
+    end)
+  end
+
+  it("are refused outside of the array, and when it is gone", function()
+    local A = array.zeros(3, 4, 5)
+    local slice = A[2]
+    for _, key in ipairs {0, 5, 1.5, math.huge, 0 / 0} do
+      local ok, err = pcall(function() return slice[key] end)
+      assert.is_false(ok)
+      assert.equal("ARR", err.code)
+    end
+    A:free()
+    local ok, err = pcall(function() return slice[1] end)
+    assert.is_false(ok)
+    assert.truthy(err.message:find("freed", 1, true))
+  end)
+end)

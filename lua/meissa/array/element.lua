@@ -130,6 +130,8 @@ local function define(number)
           if value <= 9007199254740992LL and value >= -9007199254740992LL then
             return tonumber(value)
           end
+        else
+          return M.slice(array, handle.generation, handle.extent2, 1, i)
         end
       end
     end
@@ -176,8 +178,29 @@ function M.positions(slice)
   return ffi.cast(positions_t, ffi.cast(bytes_t, slice) + AT)
 end
 
+-- A row of a slice of a dense array. Without a loop: LuaJIT compiles none that is so short.
+-- Positions that a slice does not have are 0.
+local function slice_get(slice, key)
+  local array, depth = slice.array, slice.depth
+  if type(key) == "number" and depth == array.dim_count - 2 and array.sparse == 0 then
+    local i, s = key - 1, array.strides
+    if array.generation == slice.generation and i >= 0 and i < slice.extent and
+       floor(key) == key then
+      local offset = i * tonumber(s[depth]) + slice.at0 * tonumber(s[0])
+      if depth > 1 then offset = offset + slice.at1 * tonumber(s[1]) end
+      if depth > 2 then
+        offset = offset + slice.at2 * tonumber(s[2]) + slice.at3 * tonumber(s[3]) +
+          slice.at4 * tonumber(s[4]) + slice.at5 * tonumber(s[5]) + slice.at6 * tonumber(s[6])
+      end
+      return M.rows[array.type](array, c_api.elements(array) + offset, array.generation,
+        array.dims[depth + 1], s[depth + 1])
+    end
+  end
+  return slow.slice_get(slice, key)
+end
+
 make_type(M.slice, {
-  __index = function(slice, key) return slow.slice_get(slice, key) end,
+  __index = slice_get,
   __newindex = function(slice, key, value) slow.slice_set(slice, key, value) end,
   __len = len,
   __tostring = function(slice) return slow.show(slice) end,
