@@ -10,6 +10,7 @@
 
 #include "base/history.h"
 #include "base/trace.h"
+#include "job/report.h"
 #include "plan/order.h"
 
 #define MOST_BOUNDS (2 * MS_MAX_DIMS + 2)
@@ -57,7 +58,19 @@ static uint64_t width_of(const ms_small_run *run) {
   return 1 + 2 * (uint64_t)run->count;
 }
 
+/* Room for what blocks leave for a buffer, if there is one. */
+static bool make_part_room(ms_small_run *run, uint64_t blocks) {
+  if (run->merge_count == 0 || blocks <= run->part_room) return true;
+  if (blocks > SIZE_MAX / sizeof *run->parts) return false;
+  ms_pending_part *grown = realloc(run->parts, (size_t)blocks * sizeof *run->parts);
+  if (grown == NULL) return false;
+  run->parts = grown;
+  run->part_room = blocks;
+  return true;
+}
+
 static bool make_room(ms_small_run *run, uint64_t blocks) {
+  if (!make_part_room(run, blocks)) return false;
   uint64_t needed = width_of(run) * blocks;
   if (needed <= run->room) return true;
   if (needed > SIZE_MAX / sizeof *run->left) return false;
@@ -68,30 +81,81 @@ static bool make_room(ms_small_run *run, uint64_t blocks) {
   return true;
 }
 
-/* Whether all blocks went through to their ends. */
-static bool run_all(const ms_small_run *run, const ms_plan *plan) {
-  unsigned long long job = ms_history_own_job();
+/* ---- stages ---- */
+
+static uint32_t stage_count(const ms_small_run *run, const ms_plan *plan) {
+  return run->merge_count > 0 && plan->stages.count > 0 ? plan->stages.count : 1;
+}
+
+/* How many blocks a stage has. */
+static uint32_t blocks_of(const ms_small_run *run, const ms_plan *plan, uint32_t stage) {
+  if (stage_count(run, plan) == 1) return plan->blocks;
+  return plan->stages.ends[stage] - ms_stages_first(&plan->stages, stage);
+}
+
+/* Adds to an array what the blocks of a stage have put into its buffer, in their order. */
+static bool merge_one(const ms_small_run *run, const ms_small_merge *into) {
+  ms_merge merge = {.arrays = &into->array, .array_count = 1, .parts = run->parts};
+  size_t at = 0;
+  ms_record record;
+  ms_error err;
+  ms_error_clear(&err);
+  while (ms_report_next(run->report.bytes, run->report.length, &at, &record) > 0) {
+    if (record.kind != MS_REPORT_PENDING + into->number) continue;
+    run->parts[merge.part_count++] = (ms_pending_part){record.bytes, (size_t)record.size};
+  }
+  return ms_merge_all(&merge, 1, NULL, &err) == 0;
+}
+
+static bool merge_stage(ms_small_run *run) {
+  bool merged = !run->report.failed;
+  for (uint32_t m = 0; merged && m < run->merge_count; m++) {
+    merged = merge_one(run, &run->merges[m]);
+  }
+  run->report.length = 0;
+  run->report.failed = false;
+  return merged;
+}
+
+/* ---- blocks ---- */
+
+/* Whether a block went through to its end. */
+static bool run_block(ms_small_run *run, const ms_plan *plan, uint32_t block, ms_native_slot *left,
+                      unsigned long long job) {
   int64_t bounds[MOST_BOUNDS];
+  ms_layout_bounds(&plan->layout, block, bounds);
+  left->whole = run->mark;
+  if (run->memory != NULL) ms_block_local_begin(run->memory, block);
+  ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
+  ms_history("begin job=%llu block=%u", job, block);
+  bool ran = run->entry(bounds, run->slots, left + 1, run->fault) == MS_NATIVE_RAN;
+  ms_trace(MS_TRACE_BLOCKS, "%s job=0 block=%u", ran ? "end" : "fail", block);
+  if (run->memory != NULL && ran) ms_block_local_take(run->memory, block, &run->report);
+  if (run->memory != NULL && !ran) ms_block_local_discard(run->memory);
+  if (ran) ms_history("commit job=%llu block=%u", job, block);
+  return ran;
+}
+
+/* Whether all blocks went through to their ends, and what they have put into buffers was merged. */
+static bool run_all(ms_small_run *run, const ms_plan *plan) {
   ms_order order = ms_order_of(&plan->grid);
   ms_block_box all = ms_order_whole(&order);
   ms_native_slot *left = run->left;
-  ms_history("loop job=%llu blocks=%u ordered=0", job, plan->blocks);
-  for (uint32_t block = ms_order_next(&order, &all, MS_NO_BLOCK); block != MS_NO_BLOCK;
-       block = ms_order_next(&order, &all, block), left += width_of(run)) {
-    ms_layout_bounds(&plan->layout, block, bounds);
-    left->whole = run->mark;
-    if (run->memory != NULL) ms_block_local_begin(run->memory, block);
-    ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
-    ms_history("begin job=%llu block=%u", job, block);
-    bool ran = run->entry(bounds, run->slots, left + 1, run->fault) == MS_NATIVE_RAN;
-    ms_trace(MS_TRACE_BLOCKS, "%s job=0 block=%u", ran ? "end" : "fail", block);
-    if (!ran) {
+  uint32_t block = MS_NO_BLOCK;
+  for (uint32_t stage = 0; stage < stage_count(run, plan); stage++) {
+    unsigned long long job = ms_history_own_job();
+    uint32_t blocks = blocks_of(run, plan, stage);
+    ms_history("loop job=%llu blocks=%u ordered=0", job, blocks);
+    for (uint32_t b = 0; b < blocks; b++, left += width_of(run)) {
+      block = ms_order_next(&order, &all, block);
+      if (run_block(run, plan, block, left, job)) continue;
       ms_history("fail job=%llu", job);
+      run->report.length = 0;
       return false;
     }
-    ms_history("commit job=%llu block=%u", job, block);
+    ms_history("end job=%llu", job);
+    if (!merge_stage(run)) return false;
   }
-  ms_history("end job=%llu", job);
   return true;
 }
 
@@ -100,7 +164,8 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   int32_t prospect = ms_small_run_prospect(run, plan), combined = 0;
   if (prospect == MS_NATIVE_ENDLESS) return MS_SMALL_NEVER;
   if (prospect == MS_NATIVE_DOUBTFUL) return MS_SMALL_NOT_NOW;
-  if (prospect == MS_NATIVE_MAY_STOP && !keep(run)) return MS_SMALL_NOT_NOW;
+  bool may_fail = prospect == MS_NATIVE_MAY_STOP || run->merge_count > 0;
+  if (may_fail && !keep(run)) return MS_SMALL_NOT_NOW;
   unsigned control = _mm_getcsr();
   _mm_setcsr(USUAL_CONTROL);
   bool ran = run_all(run, plan);
@@ -117,7 +182,10 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
 void ms_small_run_free(ms_small_run *run) {
   free(run->left);
   free(run->kept);
+  free(run->parts);
+  ms_text_free(&run->report);
   run->left = NULL;
   run->kept = NULL;
-  run->room = run->kept_room = 0;
+  run->parts = NULL;
+  run->room = run->kept_room = run->part_room = 0;
 }

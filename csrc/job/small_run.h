@@ -7,7 +7,9 @@
  * that workers have, and leaves the same results: the bits are those of workers. Where the kernel
  * says of every block, before the first one begins, that it goes through to its end (native.h),
  * there is no log; where blocks may stop, what they may write is kept until the end, and put back
- * if one does. All memory but `left` and `kept` belongs to the caller. One thread. */
+ * if one does. What blocks put into buffers that add is merged after each stage; as merging may
+ * fail, such loops are kept, too. All memory but what runs make belongs to the caller. One
+ * thread. */
 #ifndef MS_JOB_SMALL_RUN_H
 #define MS_JOB_SMALL_RUN_H
 
@@ -16,6 +18,7 @@
 #include "kernel/native/combine.h"
 #include "kernel/native/native.h"
 #include "plan/plan.h"
+#include "sync/merge.h"
 
 /* Memory that a loop may write. */
 typedef struct MS_API_TYPE ms_small_span {
@@ -23,29 +26,40 @@ typedef struct MS_API_TYPE ms_small_span {
   uint64_t size; /* in bytes */
 } ms_small_span;
 
+/* An array to which is added, after each stage, what blocks have put into a buffer. */
+typedef struct MS_API_TYPE ms_small_merge {
+  ms_array *array;
+  uint32_t number; /* of the buffer, in `memory` */
+} ms_small_merge;
+
 typedef struct MS_API_TYPE ms_small_run {
   ms_native_block *entry;
   const ms_native_slot *slots;
   ms_native_fault *fault;
-  const ms_block_local *memory; /* that blocks have to themselves, without buffers; or NULL */
+  const ms_block_local *memory; /* that blocks have to themselves; or NULL */
   int64_t mark;                 /* the slot that a block's results begin with */
   const ms_combine_rule *rules; /* how results are combined, */
   uint32_t count;               /* as many as a block leaves */
   ms_native_slot *scalars;      /* two a result: before the run what ms_results_combine takes, after
                                    it what it gives */
+  const ms_small_merge *merges; /* one for each buffer of `memory`, in the order of merging, */
+  uint32_t merge_count;         /* so many */
   const ms_small_span *written; /* all that the loop may write, */
   uint32_t written_count;       /* so many; MS_SMALL_UNKEPT: more than is kept */
   /* Made by the first run that needs it: */
   char *kept; /* what was in `written` before, */
   uint64_t kept_room;
-  ms_native_slot *left; /* what blocks left, as ms_results_combine takes it, */
-  uint64_t room;        /* slots there */
+  ms_native_slot *left;   /* what blocks left, as ms_results_combine takes it, */
+  uint64_t room;          /* slots there */
+  ms_text report;         /* what blocks of the stage have put into buffers, */
+  ms_pending_part *parts; /* and into one of them; room for one of each block */
+  uint64_t part_room;
 } ms_small_run;
 
 typedef enum ms_small_answer {
   MS_SMALL_RAN,       /* `scalars` holds what is to be assigned */
   MS_SMALL_NOT_NOW,   /* nothing has been done, or all is as before: a block has stopped, or may not
-                         end, with these bounds and slots */
+                         end, with these bounds and slots; or merging has failed */
   MS_SMALL_NEVER,     /* nothing has been done: that may be so of this kernel always */
   MS_SMALL_UNCOMBINED /* blocks ran, and what they have `left` is no numbers: it is to be combined
                          otherwise */

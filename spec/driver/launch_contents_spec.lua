@@ -95,6 +95,32 @@ describe("launches of loops over other things than dense arrays", function()
     assert.are.same({false, "ARR"}, {ok, err.code})
   end)
 
+  it("put into buffers what their targets get", function()
+    local x, w, other = meissa.rand({N}, {seed = 2}), meissa.zeros(3), meissa.zeros(3)
+    local b = meissa.buffer(w, {max_delay = 5})
+    local right, k = {0, 0, 0}, 1
+    local function add()
+      for i in parallel(N, NATIVE) do b[k] = b[k] + x[i] end
+      for i = 1, N do right[k] = right[k] + x[i] end
+    end
+    local function check(target)
+      for e = 1, 3 do assert.is_true(math.abs(target[e] - right[e]) < 1e-9) end
+    end
+    until_launched(add)
+    check(w)
+    k = 3
+    add()
+    check(w)
+    b, right = meissa.buffer(other), {0, 0, 0}
+    add()
+    check(other)
+    until_launched(add)
+    check(other)
+    other:free()
+    local ok, err = pcall(add)
+    assert.are.same({false, "ARR"}, {ok, err.code})
+  end)
+
   it("draw the random numbers that a plain loop draws", function()
     local A, x = meissa.zeros(N), 0
     local function draw()
@@ -122,7 +148,9 @@ describe("launches of loops over other things than dense arrays", function()
     end
     assert.are.equal(6, launches.executions - before)
     meissa.init {workers = 0}
+    before = launches.executions
     assert.are.same(some(11), here)
+    assert.are.equal(before, launches.executions)
     assert.are_not.same(here[1], here[2])
   end)
 end)

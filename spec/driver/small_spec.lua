@@ -67,6 +67,48 @@ local cases = {
     for i in parallel(N, NATIVE) do A[i][i] = meissa.random() + meissa.normal() end
     return A
   end,
+  ["buffers that are merged in stages"] = function(A, B, k)
+    local w, s = meissa.zeros(N), 0.1
+    local wb = meissa.buffer(w, {max_delay = 7})
+    for i in parallel(N, NATIVE) do
+      local e = math.floor(N * A[i][k]) + 1
+      s = s + w[e]
+      wb[e] = wb[e] + 0.3 * (B[i][k] - w[e])
+      B[i][2] = w[e]
+    end
+    return w, s, B
+  end,
+  ["buffers of floats, whole numbers and views, and two of one array"] = function(A, B, k)
+    local F, I = meissa.ones({N}, {type = "float"}), meissa.zeros({N}, {type = "int32"})
+    local f, n, t = meissa.buffer(F), meissa.buffer(I), meissa.buffer(A:transpose(1, 2))
+    local one, two = meissa.buffer(B), meissa.buffer(B)
+    for i in parallel(N, NATIVE) do
+      f[i % 7 + 1] = f[i % 7 + 1] + i / 3
+      n[i % 5 + 1] = n[i % 5 + 1] + i
+      t[1][i % 3 + 1] = t[1][i % 3 + 1] + 0.1 * i
+      two[k][i % 4 + 1] = two[k][i % 4 + 1] + 0.7 * i
+      one[k][i % 4 + 1] = one[k][i % 4 + 1] + 0.01 * i
+    end
+    return F, I, A, B
+  end,
+  ["entries and rows of a sparse array"] = function(A, B, k)
+    local list = {i = {}, j = {}, v = {}}
+    for e = 1, 3 * N do
+      list.i[e], list.j[e], list.v[e] = (e - 1) % N + 1, (7 * e) % N + 1, A[1][(e - 1) % N + 1]
+    end
+    local X, s, y, total = meissa.sparse({N, N}, list), 0.1, meissa.zeros(N), meissa.zeros(1)
+    local b = meissa.buffer(total)
+    for i, j, v in parallel(X, NATIVE) do
+      s = s + v * B[i][j] * k
+      b[1] = b[1] + v
+    end
+    for i in parallel(N, NATIVE) do
+      local sum = 0
+      for j, v in X[i]:nonzeros() do sum = sum + v * B[k][j] end
+      y[i] = sum
+    end
+    return s, y, total
+  end,
   ["floats, whole numbers and a strided view"] = function(A, _, k)
     local F, I = meissa.ones({N}, {type = "float"}), meissa.zeros({N}, {type = "int32"})
     local C = A:transpose(1, 2)
@@ -172,6 +214,34 @@ describe("small loops (seed " .. seed .. ")", function()
     index[N - 2] = 1
     assert.are.equal(N * (N + 1) / 2, gather(1))
     assert.are.equal(before[N] + 1, A[N])
+  end)
+
+  it("leave nothing where merging fails", function()
+    meissa.init {workers = 2}
+    local A, I = meissa.ones(N), meissa.zeros({3}, {type = "int32"})
+    local w = meissa.zeros(3)
+    local n, b = meissa.buffer(I, {max_delay = 10}), meissa.buffer(w, {max_delay = 10})
+    local function count(x)
+      for i in parallel(N, NATIVE) do
+        A[i] = A[i] + 1
+        b[1] = b[1] + 1
+        n[i % 3 + 1] = n[i % 3 + 1] + x
+      end
+    end
+    assert.is_true(until_here(function() count(1) end))
+    local before = {A:totable(), I:totable(), w:totable()}
+    for _ = 1, 3 do
+      local ok, err = pcall(count, 2 ^ 29)
+      assert.are.same({false, "ARR"}, {ok, err.code})
+      assert.are.same(before, {A:totable(), I:totable(), w:totable()})
+    end
+    count(1)
+    assert.are.equal(before[3][1] + N, w[1])
+    assert.are.equal(before[1][1] + 1, A[1])
+    w:free()
+    local ok, err = pcall(count, 1)
+    assert.are.same({false, "ARR"}, {ok, err.code})
+    assert.are.equal(before[1][1] + 1, A[1])
   end)
 
   it("have conditions on their subscripts", function()

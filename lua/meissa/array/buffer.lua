@@ -147,6 +147,11 @@ function M.marks(dims)
                       Buffer)
 end
 
+--- Whether what is put into a buffer is added, by no rule of the user's, and is no marks.
+function M.adds(buffer)
+  return not rawget(buffer, "apply") and not rawget(buffer, "marks")
+end
+
 --- What the analysis is told of a buffer, nil for anything else.
 function M.describe(value)
   if not M.is(value) then return nil end

@@ -7,6 +7,7 @@
 -- @module meissa.driver.launch
 
 local array = require "meissa.array"
+local buffers = require "meissa.array.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
@@ -45,6 +46,7 @@ end
 -- a launch fits.
 -- @return the launch; nil: nothing has been done
 function M.again(...)
+  check_workers()
   local launch = run_again(...)
   if not launch then return nil end
   random.count_loop()
@@ -102,7 +104,7 @@ end
 
 -- Kinds of a kernel's parameters that are the same as long as its arrays are, or that C sets anew.
 local LASTING = {pointer = true, stride = true, extent = true, limit = true, step = true,
-                 entries = true, coord = true, rows = true, draws = true}
+                 entries = true, coord = true, rows = true, draws = true, touched = true}
 
 -- The slot with the place of random numbers.
 local function draws_of(instance)
@@ -137,9 +139,9 @@ local function captures_of(run, seen)
       about.kind = "nil"
     elseif binding.kind == "array" then
       local value, used = seen[c], run.plan.array_of[c]
-      if not array.is_handle(value) or binding.buffers then return nil end
-      if binding.sparse and used.written then return nil end
-      about.array, about.written = array.core(value), used.written
+      local own = binding.buffers and buffers.of(run.values[c]).target or value
+      if not array.is_handle(own) or binding.sparse and used.written then return nil end
+      about.array, about.written = array.core(own), used.written
       about.rows = binding.sparse and array.rows(value) or nil
     end
     list[c] = about

@@ -13,6 +13,7 @@ local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local small_runs = require "meissa.kernel.small_run"
+local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 
 local M = {}
@@ -50,7 +51,7 @@ end
 -- @tab run the loop's run, made ready (see meissa.driver.ready)
 function M.suits(run)
   local native, static = run.native, run.kernel
-  if not native or not native.object or #run.plan.buffers > 0 then return false end
+  if not native or not native.object or not stages.add(run) then return false end
   run.record.small = run.record.small or
     {pace = ffi.new("double[1]", math.huge), wait = FIRST_WAIT, executions = 0}
   return not static.never_small and kernel.runs_alone(static) and
@@ -101,14 +102,20 @@ local function learn(record, seconds, volume)
   here.executions = 0
 end
 
--- The core's arrays that a loop may write.
+-- The core's arrays that a loop may write, those behind buffers included.
 local function written_by(run)
-  local list = {}
+  local list = stages.merged(run)
   for c, binding in ipairs(run.bindings) do
-    if binding.kind == "array" and run.plan.array_of[c].written and not binding.scratch then
-      list[#list + 1] = array.core(run.values[c])
-    end
+    local own = binding.kind == "array" and not binding.scratch and not binding.buffers
+    if own and run.plan.array_of[c].written then list[#list + 1] = array.core(run.values[c]) end
   end
+  return list
+end
+
+-- What is merged: the core's arrays, with the numbers of their buffers.
+local function merged_by(run, where)
+  local list = stages.merges(run, where.buffers)
+  for k, each in ipairs(list) do list[k] = {array = each.arrays[1], number = each.number} end
   return list
 end
 
@@ -128,7 +135,8 @@ function M.instance(run)
   known = {where = where, object = object, instance = instance, own = own,
            info = run.kernel.info,
            written = written_by(run)}
-  known.run, known.spans = small_runs.make(instance, own, known.written, run.kernel.info)
+  known.run, known.vectors = small_runs.make(instance, own, known.written, merged_by(run, where),
+                                             run.kernel.info)
   run.situation.small = known
   return known
 end

@@ -26,30 +26,50 @@ local new = ffi.metatype("ms_small_run", {__gc = lib.ms_small_run_free})
 -- many takes.
 local MOST_KEPT, UNKEPT = 2 ^ 17, 2 ^ 32 - 1
 
--- The memory of arrays; nil where that is more than is kept, or not in one piece.
+-- Elements of an array before and behind the one that `data` points to, all of those between its
+-- first and its last in memory: what lies there beside the array is put back as it was, too.
+local function reach_of(array)
+  if array.sparse ~= 0 or array.count == 0 then return 0, tonumber(array.count) end
+  local before, behind = 0, 1
+  for d = 0, array.dim_count - 1 do
+    local reach = tonumber((array.dims[d] - 1) * array.strides[d])
+    before, behind = before - math.min(0, reach), behind + math.max(0, reach)
+  end
+  return before, behind
+end
+
+-- The memory of arrays; nil where that is more than is kept.
 local function spans_of(arrays)
   local spans, size = ffi.new("ms_small_span[?]", #arrays + 1), 0
   for k, each in ipairs(arrays) do
-    if each.sparse == 0 and lib.ms_array_contiguous(each) == 0 then return nil end
-    local bytes = tonumber(each.count) * c_api.element_sizes[c_api.type_names[each.type]]
-    spans[k - 1].data, spans[k - 1].size, size = each.data, bytes, size + bytes
+    local before, behind = reach_of(each)
+    local element = c_api.element_sizes[c_api.type_names[each.type]]
+    local bytes = (before + behind) * element
+    spans[k - 1].data = ffi.cast("char *", each.data) - before * element
+    spans[k - 1].size, size = bytes, size + bytes
   end
   return size <= MOST_KEPT and spans or nil
 end
 
 --- What runs an instance's blocks; whoever has it keeps the instance.
 -- @tab instance a native one @tab[opt] own its private memory (see block_local.lua)
--- @tab written core's arrays that the loop may write
+-- @tab written core's arrays that the loop may write, itself or through buffers
+-- @tab merged {array = the core's, number = that of its buffer}, in the order of merging
 -- @tab info of the kernel, for which kernel.runs_alone holds
 -- @return an ms_small_run; what lives as long
-function M.make(instance, own, written, info)
+function M.make(instance, own, written, merged, info)
   local run, known = new(), results_of.rules(info)
   run.entry, run.slots, run.fault = instance.entry, instance.slots, instance.fault
   run.mark, run.memory = native.MARK, own and own.core
   local spans = spans_of(written)
   run.written, run.written_count = spans, spans and #written or UNKEPT
+  local merges = ffi.new("ms_small_merge[?]", #merged + 1)
+  for m, each in ipairs(merged) do
+    merges[m - 1].array, merges[m - 1].number = each.array, each.number - 1
+  end
+  run.merges, run.merge_count = merges, #merged
   if known then run.rules, run.count, run.scalars = known.rules, known.count, known.scalars end
-  return run, spans
+  return run, {spans, merges}
 end
 
 --- Whether all blocks of a plan are known to go through to their ends.

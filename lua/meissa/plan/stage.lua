@@ -43,6 +43,19 @@ function M.merge(run, parts, log)
   if #list > 0 then buffers.merge(list, log) end
 end
 
+--- Whether the loop's buffers add, to arrays that can be written: then merging needs no Lua.
+-- @param run the loop's run
+function M.add(run)
+  for _, c in ipairs(run.plan.buffers) do
+    local buffer = buffers.of(run.values[c])
+    local target = array.core(buffer.target)
+    local there = target.id ~= 0 and target.readable == target.generation and
+      target.writable == target.generation
+    if not there or not buffers.adds(buffer) then return false end
+  end
+  return true
+end
+
 --- The arrays that merging changes.
 function M.targets(run)
   local list = {}
