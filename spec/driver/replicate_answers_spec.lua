@@ -96,6 +96,20 @@ for _, shm in ipairs {true, false} do
       end
     end)
 
+    -- What luajit raises at Ctrl-C where no job of the workers runs.
+    it("may be interrupted", function()
+      with(2, function()
+        local w = meissa.zeros(1)
+        local r = meissa.replicate(w, {replicas = 2, every = 1, on_round = function(s)
+          if s.round == 3 then error("train.lua:7: interrupted!", 0) end
+        end})
+        local ok, err = pcall(function() for _ in parallel(20) do r[1] = r[1] + 1 end end)
+        assert.is_false(ok)
+        assert.equal("INT", err.code)
+        assert.equal(0, w[1])
+      end)
+    end)
+
     it("leaves no more guaranteed than its settings do", function()
       with(2, function()
         train {on_round = at(3, {staleness = 2})}

@@ -78,6 +78,11 @@ function M.check_interrupted(run)
                     file = run.record.file, line = run.record.line}, 0)
 end
 
+--- Whether an error is what LuaJIT's own program makes of Ctrl-C in this process.
+function M.is_interrupt(err)
+  return type(err) == "string" and string.find(err, "interrupted!$") ~= nil
+end
+
 local First = {}
 First.__index = First
 

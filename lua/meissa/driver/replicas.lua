@@ -14,6 +14,7 @@ local buffer = require "string.buffer"
 local carriers = require "meissa.worker.replica"
 local copies = require "meissa.sync.replica"
 local errors = require "meissa.base.errors"
+local failures = require "meissa.driver.failure"
 local hosting = require "meissa.driver.hosting"
 local meetings = require "meissa.sync.meeting"
 local nesting = require "meissa.base.nesting"
@@ -244,9 +245,7 @@ function M.replicas(count, options, fn, ...)
   run.ended = true
   if ok then return run.results end
   put_back(run)
-  if type(err) == "string" and string.find(err, "interrupted!$") then
-    errors.raise("INT", "meissa.replicas was interrupted")
-  end
+  if failures.is_interrupt(err) then errors.raise("INT", "meissa.replicas was interrupted") end
   error(err, 0)
 end
 

@@ -3,6 +3,7 @@
 -- @module meissa.driver.snapshot
 
 local array = require "meissa.array"
+local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.failure"
 local ffi = require "ffi"
 local stages = require "meissa.plan.stage"
@@ -39,11 +40,15 @@ function M.take(run, groups)
 end
 
 --- Calls fn; if it raises, what the snapshot has is put back, or lost where there is none.
--- Errors: what fn raises.
+-- Errors: what fn raises; INT.
 function M.attempt(run, kept, fn)
   local ok, err = pcall(fn)
   if ok then return end
   for _, put_back in ipairs(kept or {}) do put_back() end
+  if failures.is_interrupt(err) then
+    err = errors.new {code = "INT", message = "interrupted", file = run.record.file,
+                      line = run.record.line}
+  end
   if not kept then failures.invalidate(run, err) end
   error(err, 0)
 end
