@@ -17,23 +17,44 @@ typedef struct run_head {
 /* Elements that are looked at together: one bit of a word each. */
 #define STRIDE ((int64_t)64)
 
-/* Whether STRIDE elements are all 0 in every bit. */
-static bool is_clear(const double *pending) {
-  uint64_t bits[STRIDE], any = 0;
-  memcpy(bits, pending, sizeof bits);
-  for (int64_t k = 0; k < STRIDE; k++) any |= bits[k];
-  return any == 0;
+/* Of which so many are looked at by one `or`: most of what is pending may be zero. */
+#define FEW ((int64_t)8)
+
+static inline uint64_t bits_of(const double *element) {
+  uint64_t bits;
+  memcpy(&bits, element, sizeof bits);
+  return bits;
 }
 
-/* Which of at most STRIDE elements are not zero: nan is one, -0 is none. */
-static uint64_t find_elements(const double *pending, int64_t count) {
+/* Whether FEW elements are all 0 in every bit. */
+static inline bool is_clear(const double *pending) {
+  uint64_t low =
+      (bits_of(pending) | bits_of(pending + 1)) | (bits_of(pending + 2) | bits_of(pending + 3));
+  uint64_t high =
+      (bits_of(pending + 4) | bits_of(pending + 5)) | (bits_of(pending + 6) | bits_of(pending + 7));
+  return (low | high) == 0;
+}
+
+/* Which of at most STRIDE elements are not zero: nan is one, -0 is none. *clear says whether all
+ * are 0 in every bit. */
+static uint64_t find_elements(const double *pending, int64_t count, bool *clear) {
   uint64_t found = 0;
-  for (int64_t k = 0; k < count; k++) {
-    uint64_t bits;
-    memcpy(&bits, pending + k, sizeof bits);
-    found |= (uint64_t)(bits << 1 != 0) << k;
+  *clear = true;
+  for (int64_t base = 0; base < count; base += FEW) {
+    if (count - base >= FEW && is_clear(pending + base)) continue;
+    *clear = false;
+    for (int64_t k = base; k < count && k < base + FEW; k++) {
+      found |= (uint64_t)(bits_of(pending + k) << 1 != 0) << k;
+    }
   }
   return found;
+}
+
+/* Makes at most STRIDE elements zero. */
+static void clear_elements(double *pending, int64_t count) {
+  int64_t k = 0;
+  for (; count - k >= FEW; k += FEW) memset(pending + k, 0, (size_t)FEW * sizeof *pending);
+  for (; k < count; k++) pending[k] = 0;
 }
 
 /* Writes runs: the elements at once, the head of a run when it is known to end. */
@@ -69,15 +90,17 @@ static void add_elements(run_writer *writer, int64_t first, int64_t length,
 static void take_piece(run_writer *writer, double *pending, int64_t size, int64_t first) {
   for (int64_t base = 0; base < size; base += STRIDE, pending += STRIDE) {
     int64_t some = size - base < STRIDE ? size - base : STRIDE;
-    if (some == STRIDE && is_clear(pending)) continue;
-    for (uint64_t left = find_elements(pending, some); left != 0;) {
+    bool clear;
+    uint64_t left = find_elements(pending, some, &clear);
+    if (clear) continue;
+    while (left != 0) {
       int at = __builtin_ctzll(left);
       uint64_t filled = left | (left - 1); /* ones up to the run's end */
       int length = (~filled == 0 ? (int)STRIDE : __builtin_ctzll(~filled)) - at;
       add_elements(writer, first + base + at, length, pending + at);
       left &= filled + 1; /* what lies behind; 0 where the run ends with the word */
     }
-    memset(pending, 0, (size_t)some * sizeof *pending);
+    clear_elements(pending, some);
   }
 }
 

@@ -192,17 +192,20 @@ describe("small loops (seed " .. seed .. ")", function()
   it("leave nothing where they fail half-way", function()
     meissa.init {workers = 2}
     local A, index = meissa.ones(N), meissa.zeros({N}, {type = "int32"})
+    local count = meissa.zeros(3)
+    local b = meissa.buffer(count)
     for i in parallel(N, NATIVE) do index[i] = N + 1 - i end
     local function gather(x)
       local s = 0
       for i in parallel(N, NATIVE) do
         A[i] = A[i] + x
+        b[2] = b[2] + 1
         s = s + index[index[i]]
       end
       return s
     end
     assert.is_true(until_here(function(n) assert.are.equal(N * (N + 1) / 2, gather(n)) end))
-    local before = A:totable()
+    local before, counted = A:totable(), count[2]
     index[N - 2] = N + 1
     for _ = 1, 3 do
       local ok, err = pcall(gather, 5)
@@ -214,6 +217,7 @@ describe("small loops (seed " .. seed .. ")", function()
     index[N - 2] = 1
     assert.are.equal(N * (N + 1) / 2, gather(1))
     assert.are.equal(before[N] + 1, A[N])
+    assert.are.equal(counted + N, count[2])
   end)
 
   it("leave nothing where merging fails", function()

@@ -34,8 +34,6 @@ return {
        "return run->merge_count > 0 && plan->stages.count > 0 ? plan->stages.count : 1;",
        "return 1;"},
       {"merging cannot fail", "csrc/job/small_run.c", "|| run->merge_count > 0;", ";"},
-      {"targets of buffers are there", "lua/meissa/plan/stage.lua",
-       "if not there or not buffers.adds(buffer)", "if not buffers.adds(buffer)"},
       {"what a failing loop has put into buffers stays", "csrc/job/small_run.c",
        "if (run->memory != NULL && !ran) ms_block_local_discard(run->memory);", ""},
       {"a loop with `while` may run here", "csrc/kernel/native/c_statement.c",
