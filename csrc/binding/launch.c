@@ -186,10 +186,7 @@ static bool begin_results(lua_State *L, const ms_launch *of, const ms_running *a
     if (of->results[n].reduction && each->kind != MS_CAPTURED_NUMBER) return false;
     scalar[0].number = each->number;
     scalar[1].whole = MS_NATIVE_NONE;
-    if (each->place.reach != MS_PLACE_GLOBAL) continue;
-    if (!ms_place_push(L, at, &each->place)) return false;
-    if (lua_isnil(L, -1)) return false;
-    lua_pop(L, 1);
+    if (!ms_place_is_own(L, at, &each->place)) return false;
   }
   return true;
 }

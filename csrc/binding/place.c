@@ -38,24 +38,43 @@ ms_variable_place ms_place_from_lua(lua_State *L, int names, int *count) {
   return place;
 }
 
-/* Whether the value at the top has a metatable. */
-static bool has_metatable(lua_State *L) {
-  if (lua_getmetatable(L, -1) == 0) return false;
+/* Tables that stand behind one another by `__index`, at most. */
+enum { MOST_BEHIND = 8 };
+
+typedef enum behind { BEHIND_NOTHING, BEHIND_TABLE, BEHIND_FUNCTION } behind;
+
+/* What `__index` has behind the table at the top; a table is put in its place. */
+static behind go_behind(lua_State *L) {
+  if (lua_getmetatable(L, -1) == 0) return BEHIND_NOTHING;
+  lua_pushliteral(L, "__index");
+  lua_rawget(L, -2);
+  lua_remove(L, -2);
+  if (lua_istable(L, -1)) {
+    lua_replace(L, -2);
+    return BEHIND_TABLE;
+  }
+  behind found = lua_isnil(L, -1) ? BEHIND_NOTHING : BEHIND_FUNCTION;
   lua_pop(L, 1);
-  return true;
+  return found;
 }
 
-/* Puts the field with this name in the place of the table at the top; false if a metatable may give
- * it. */
+/* Puts the field with this name in the place of the table at the top; false if only a function may
+ * give it. */
 static bool step(lua_State *L, const ms_running *at, int name) {
-  lua_rawgeti(L, at->names, name);
-  lua_rawget(L, -2);
-  if (lua_isnil(L, -1)) {
+  behind found = BEHIND_TABLE;
+  for (int k = 0; k < MOST_BEHIND && found == BEHIND_TABLE; k++) {
+    lua_rawgeti(L, at->names, name);
+    lua_rawget(L, -2);
+    if (!lua_isnil(L, -1)) {
+      lua_remove(L, -2);
+      return true;
+    }
     lua_pop(L, 1);
-    if (has_metatable(L)) return false;
-    lua_pushnil(L);
+    found = go_behind(L);
   }
-  lua_remove(L, -2);
+  if (found != BEHIND_NOTHING) return false;
+  lua_pop(L, 1);
+  lua_pushnil(L);
   return true;
 }
 
@@ -76,6 +95,16 @@ static bool push_root(lua_State *L, const ms_running *at, const ms_variable_plac
       lua_pushnil(L);
       return true;
   }
+}
+
+bool ms_place_is_own(lua_State *L, const ms_running *at, const ms_variable_place *place) {
+  if (place->reach != MS_PLACE_GLOBAL) return true;
+  lua_getfenv(L, at->func);
+  lua_rawgeti(L, at->names, place->name);
+  lua_rawget(L, -2);
+  bool own = !lua_isnil(L, -1);
+  lua_pop(L, 2);
+  return own;
 }
 
 bool ms_place_push(lua_State *L, const ms_running *at, const ms_variable_place *place) {

@@ -4,7 +4,7 @@
  * has it, read and written without Lua.
  *
  * Names are strings in a table, by number; a place has their numbers. Nothing here raises: what
- * only metamethods could tell is not read. */
+ * only a function as `__index` could tell is not read. */
 #ifndef MS_BINDING_PLACE_H
 #define MS_BINDING_PLACE_H
 
@@ -36,11 +36,14 @@ typedef struct ms_running {
  * `*count` that the table at `names` has. Raises what is malformed. */
 ms_variable_place ms_place_from_lua(lua_State *L, int names, int *count);
 
-/* Pushes what is there. False, and nothing pushed, where metamethods may have a say. */
+/* Pushes what is there. False, and nothing pushed, where functions may have a say. */
 bool ms_place_push(lua_State *L, const ms_running *at, const ms_variable_place *place);
 
-/* Gives a variable, which has no fields, the value at the top of the stack, and pops it. A global
- * has a value that is not nil. */
+/* Whether a variable is where it is assigned: a global may stand behind the environment. */
+bool ms_place_is_own(lua_State *L, const ms_running *at, const ms_variable_place *place);
+
+/* Gives a variable, which has no fields and is its own, the value at the top of the stack, and pops
+ * it. */
 void ms_place_assign(lua_State *L, const ms_running *at, const ms_variable_place *place);
 
 #endif

@@ -95,6 +95,39 @@ describe("launches of loops over other things than dense arrays", function()
     assert.are.same({false, "ARR"}, {ok, err.code})
   end)
 
+  it("see globals that stand behind others, and assign those that they have", function()
+    local behind = {scale = 2, total = 0, fold = math.floor}
+    local own = setmetatable({}, {__index = behind, __newindex = behind})
+    local A = meissa.ones(N)
+    local function add()
+      for i in parallel(N, NATIVE) do
+        total = total + fold(A[i] * scale) -- luacheck: ignore
+      end
+    end
+    setfenv(add, setmetatable({NATIVE = NATIVE}, {__index = own, __newindex = own}))
+    local function fill()
+      for i in parallel(N, NATIVE) do A[i] = scale + fold(0.5) end -- luacheck: ignore
+    end
+    setfenv(fill, own)
+    for _ = 1, 50 do add() end
+    assert.are.equal(50 * 2 * N, behind.total)
+    assert.is_nil(rawget(own, "total"))
+    until_launched(fill)
+    behind.scale = 3
+    fill()
+    assert.are.equal(3, A[N])
+    behind.fold = math.ceil
+    fill()
+    assert.are.equal(4, A[N])
+    own = rawset(own, "scale", 7)
+    fill()
+    assert.are.equal(8, A[N])
+    getmetatable(own).__index = function(_, name) return name == "scale" and 9 or behind[name] end
+    rawset(own, "scale", nil)
+    fill()
+    assert.are.equal(10, A[N])
+  end)
+
   it("put into buffers what their targets get", function()
     local x, w, other = meissa.rand({N}, {seed = 2}), meissa.zeros(3), meissa.zeros(3)
     local b = meissa.buffer(w, {max_delay = 5})
