@@ -147,6 +147,28 @@ describe("replicas of models", function()
     end
   end)
 
+  it("are built with the same random numbers in every process", function()
+    local function numbers(final)
+      local r = meissa.replicate(function() return {w = meissa.zeros(2):fill(math.random())} end,
+                                 {replicas = 3, every = 4, final = final,
+                                  params = function(model) return model.w end})
+      for _ in parallel(24) do
+        local model = r()
+        model.w[2] = model.w[2] + 1
+      end
+      local own = r() -- the driver's: replica 1 goes its own way
+      return {own.w[1], own.w[2], r:replica(1)[1], r:replica(1)[2], r:replica(3)[2]}
+    end
+    for _, final in ipairs {"mean", "none"} do
+      local right = on({workers = 0}, function() return numbers(final) end)
+      for _, road in ipairs(ROADS) do
+        assert.same(right, on(road, function() return numbers(final) end))
+      end
+      if final == "none" then assert.equal(right[1], right[2]) end
+      assert.equal(final == "mean", right[2] == right[4])
+    end
+  end)
+
   it("show on_round what they have come to", function()
     local rounds = {}
     local r = meissa.replicate(build "double", {replicas = 4, every = 2, params = params, cut = 2,

@@ -145,8 +145,12 @@ return {
     rule = "a model is its replica's, and is given what the replica begins with",
     finders = {{spec = "spec/driver/replicate_models_spec.lua"}},
     mutants = {
+      {"the first replica's model serves the driver", "lua/meissa/sync/models.lua",
+       "build_model(id, build, params, 1, 0)", "build_model(id, build, params, 1)"},
+      {"the program's own random numbers are unseeded", "lua/meissa/sync/models.lua",
+       "if theirs and builtin.same(theirs, math.randomseed) then theirs(k) end", ""},
       {"all replicas have one model", "lua/meissa/sync/models.lua",
-       "made[id][k] = known", "for j = 1, 99 do made[id][j] = known end"},
+       "made[id][place or k] = known", "for j = 1, 99 do made[id][place or j] = known end"},
       {"parameters stay what the model made of them", "lua/meissa/sync/models.lua",
        "    ffi.copy(own.pointer, at.vector.pointer, size)\n", ""},
       {"models are not asked what they were built with", "lua/meissa/sync/models.lua",

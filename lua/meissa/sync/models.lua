@@ -10,6 +10,7 @@
 -- @module meissa.sync.models
 
 local array = require "meissa.array"
+local builtin = require "meissa.base.builtin"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local tables = require "meissa.base.tables"
@@ -74,15 +75,20 @@ local function generator()
   return type(torch) == "table" and type(torch.getRNGState) == "function" and torch or nil
 end
 
+-- Functions of bodies draw from LuaJIT's library as Meissa has it, all others from the program's:
+-- each has a generator of its own.
 local function seed(k)
   math.randomseed(k)
+  local theirs = package.loaded.math and package.loaded.math.randomseed
+  if theirs and builtin.same(theirs, math.randomseed) then theirs(k) end
   local torch = generator()
   if torch then torch.manualSeed(k) end
 end
 
 -- ------------------------------------------------------------------------------------- models
 
-local function build_model(id, build, params, k)
+-- @number k the replica @number[opt] place where the model is found again
+local function build_model(id, build, params, k, place)
   local torch = generator()
   local outside = torch and torch.getRNGState()
   seed(k)
@@ -98,7 +104,7 @@ local function build_model(id, build, params, k)
     order[#order + 1] = id
     if #order > MOST_GROUPS then made[table.remove(order, 1)] = nil end
   end
-  made[id][k] = known
+  made[id][place or k] = known
   return known
 end
 
@@ -107,6 +113,12 @@ end
 -- Errors: OPT, and what `build` and `params` raise.
 function M.model(id, build, params, k)
   return made[id] and made[id][k] or build_model(id, build, params, k)
+end
+
+--- The model that the driver's process has beside the replicas, built as the first one's.
+-- Errors: as above.
+function M.own(id, build, params)
+  return made[id] and made[id][0] or build_model(id, build, params, 1, 0)
 end
 
 --- Begins a block of a replica: `at` is {k =, vector = {pointer =, count =, type =}, what the
@@ -218,7 +230,7 @@ end
 --- r() outside of a loop: a model with what the replicas have come to together.
 function Model:__call()
   if present[self.id] then return self.call() end
-  local known = M.model(self.id, self.build, self.params, 1)
+  local known = M.own(self.id, self.build, self.params)
   if not self.group.merged then return known.model end
   self.group.merged = nil
   local target = self.group.members[1].target

@@ -304,7 +304,7 @@ local function replicate_models(build, options)
   end
   group.model = models.new(build, options.params)
   group.model.group = group
-  local vector = models.model(group.model.id, build, options.params, 1).vector
+  local vector = models.own(group.model.id, build, options.params).vector
   if vector.count < 1 then
     errors.raise("OPT", "meissa.replicate: the model has no parameters to be exchanged")
   end
