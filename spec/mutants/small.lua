@@ -72,8 +72,6 @@ return {
       {"the arrays behind buffers may be gone", "lua/meissa/driver/launch.lua",
        "about.array, about.written = array.core(own), used.written",
        "about.array, about.written = nil, used.written", finders = {launch, contents}},
-      {"globals are assigned where they are not", "csrc/binding/launch.c",
-       "    if (!ms_place_is_own(L, at, &each->place)) return false;\n", "", finders = {contents}},
       {"all loops draw the same numbers", "csrc/binding/launch.c", "  begin_draws(of);\n", "",
        finders = {contents}},
       {"options are not compared", "csrc/binding/launch.c",
