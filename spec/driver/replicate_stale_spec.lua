@@ -316,7 +316,10 @@ describe("a recorded run of stale replicas", function()
   it("is read by the checker, and is had again on other roads", function()
     local file = os.tmpname()
     local script = LOOP .. [[
-      for _, options in ipairs {{staleness = 2}, {sync = "ssp", staleness = 1}, {sync = "async"}} do
+      local w = meissa.ones(8)
+      for _, options in ipairs {{}, {staleness = 2}, {sync = "ssp", staleness = 1}, {},
+                                {sync = "async"}} do
+        for t, i in meissa.iterate(w, 4) do w[i] = 0.5 * (w[i] + w[i % 8 + 1]) end
         local got = train(options, function(e) if e % 13 == 0 then sleep(0.001) end end)
         local words = {}
         for f = 1, m do words[f] = ("%a"):format(got.w[f]) end

@@ -271,8 +271,8 @@ local function run_job(self, run, done, last)
   run.part, run.left, run.measured = part_of(run, run.last - run.first), nil, nil
   run.called = system.clock()
   for c, value in tables.each(self.scalars) do run.values[c] = value end
-  local along = recorded() and replay.next(last - done, ranges)
-  run.along, run.lags = along and self.request.sync.images and along or nil, nil
+  local along = recorded() and self.request.sync.images and replay.next(last - done, ranges)
+  run.along, run.lags = along or nil, nil
   local attempt = run_here
   if on_workers() and not run.along then
     attempt = run.short and run_short or run_on_workers
