@@ -183,7 +183,7 @@ return {
       {"what shards had written is not told", "lua/meissa/worker/hosted.lua",
        "    publish(told)\n", ""},
       {"setup is forgotten", "lua/meissa/worker/hosted.lua",
-       "if sent[4] then", "if false then"},
+       "replicas.set_up(sent[4], M.worker)", ""},
     },
   },
   {
