@@ -156,13 +156,35 @@ static int loop_captures(lua_State *L) {
   const ms_loop *loop = ms_check_loop(L, 1);
   bool *used = lua_newuserdata(L, 2 * (loop->capture_count + 1));
   bool *through = used + loop->capture_count + 1;
-  if (ms_parameters_find(loop, false, used) != 0 || ms_parameters_find(loop, true, through) != 0)
+  if (ms_parameters_find(loop, false, NULL, used) != 0 ||
+      ms_parameters_find(loop, true, NULL, through) != 0)
     return luaL_error(L, "not enough memory");
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     push_capture(L, &loop->captures[c], used[c], through[c]);
     lua_pushboolean(L, is_read_only(loop, c));
     lua_setfield(L, -2, "reads");
+    lua_rawseti(L, -2, (int)c + 1);
+  }
+  return 1;
+}
+
+/* loop:parameters({whether a capture is an array, ...}): by capture, whether a plan may depend on
+ * its value */
+static int loop_parameters(lua_State *L) {
+  const ms_loop *loop = ms_check_loop(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  bool *arrays = lua_newuserdata(L, 2 * (loop->capture_count + 1));
+  bool *used = arrays + loop->capture_count + 1;
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    lua_rawgeti(L, 2, (int)c + 1);
+    arrays[c] = lua_toboolean(L, -1) != 0;
+    lua_pop(L, 1);
+  }
+  if (ms_parameters_find(loop, false, arrays, used) != 0) return luaL_error(L, "not enough memory");
+  lua_createtable(L, (int)loop->capture_count, 0);
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    lua_pushboolean(L, used[c]);
     lua_rawseti(L, -2, (int)c + 1);
   }
   return 1;
@@ -337,11 +359,17 @@ static int loop_split(lua_State *L) {
 }
 
 void ms_bind_analysis(lua_State *L) {
-  static const luaL_Reg methods[] = {{"captures", loop_captures}, {"indices", loop_indices},
-                                     {"info", loop_info},         {"names", loop_names},
-                                     {"calls", loop_calls},       {"keys", ms_list_keys},
-                                     {"settle", ms_settle_keys},  {"visible", loop_visible},
-                                     {"split", loop_split},       {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"captures", loop_captures},
+                                     {"parameters", loop_parameters},
+                                     {"indices", loop_indices},
+                                     {"info", loop_info},
+                                     {"names", loop_names},
+                                     {"calls", loop_calls},
+                                     {"keys", ms_list_keys},
+                                     {"settle", ms_settle_keys},
+                                     {"visible", loop_visible},
+                                     {"split", loop_split},
+                                     {NULL, NULL}};
   luaL_newmetatable(L, loop_type);
   lua_pushcfunction(L, collect_loop);
   lua_setfield(L, -2, "__gc");

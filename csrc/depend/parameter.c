@@ -3,6 +3,7 @@
  * Parameters: see parameter.h. Names are marked from where values matter backwards through
  * assignments, until nothing changes. */
 #include "depend/parameter.h"
+#include "array/method.h"
 #include "depend/capture_path.h"
 
 #include <stdlib.h>
@@ -12,9 +13,10 @@ typedef enum affinity { NOT_LOOKED, MAY_BE, IS_NOT } affinity;
 
 typedef struct marker {
   const ms_loop *loop;
-  bool *used;       /* by capture */
-  bool *relevant;   /* by declaration, ms_symbol.index */
-  affinity *affine; /* by declaration: what it was declared as may be an affine number */
+  const bool *arrays; /* by capture: which are known to be arrays; NULL: none */
+  bool *used;         /* by capture */
+  bool *relevant;     /* by declaration, ms_symbol.index */
+  affinity *affine;   /* by declaration: what it was declared as may be an affine number */
   bool through;
   bool changed;
 } marker;
@@ -161,6 +163,23 @@ static void mark_result(marker *state, ms_node *node) {
   if (is_sum(node) && may_be_affine(state, node)) ms_node_walk(node, mark_names, state);
 }
 
+/* Whether an expression is a captured array, or a part of one. */
+static bool is_array(const marker *state, const ms_node *node) {
+  int64_t capture = ms_loop_capture_of(state->loop, node);
+  if (capture >= 0) return state->arrays != NULL && state->arrays[capture];
+  if (node->kind == MS_INDEX || node->kind == MS_PAREN) return is_array(state, node->kid[0]);
+  if (node->kind != MS_NAME || node->symbol == NULL || node->symbol->assigned) return false;
+  const ms_node *declaration = node->symbol->declaration;
+  return declaration != NULL && declaration->kind == MS_LOCAL && declaration->kids == 1 &&
+         declaration->symbol_count == 1 && is_array(state, declaration->kid[0]);
+}
+
+/* The number that a method of arrays takes (the factor of axpy) is data. */
+static bool takes_number(const marker *state, const ms_node *node) {
+  const ms_method *method = ms_method_find(node->text);
+  return method != NULL && method->number && is_array(state, node->kid[0]);
+}
+
 static bool visit(ms_node *node, void *context) {
   marker *state = context;
   bool any = false;
@@ -173,7 +192,7 @@ static bool visit(ms_node *node, void *context) {
         mark_kids(state, node, 1, node->kids);
       break;
     case MS_METHOD:
-      mark_kids(state, node, 1, node->kids);
+      mark_kids(state, node, takes_number(state, node) ? 2 : 1, node->kids);
       break;
     case MS_FOR_NUMERIC:
       mark_kids(state, node, 0, 3);
@@ -207,8 +226,8 @@ static bool visit(ms_node *node, void *context) {
   return true;
 }
 
-int ms_parameters_find(const ms_loop *loop, bool through, bool *used) {
-  marker state = {.loop = loop, .used = used, .through = through};
+int ms_parameters_find(const ms_loop *loop, bool through, const bool *arrays, bool *used) {
+  marker state = {.loop = loop, .arrays = arrays, .used = used, .through = through};
   state.relevant = calloc((size_t)loop->tree->symbols + 1, sizeof *state.relevant);
   state.affine = calloc((size_t)loop->tree->symbols + 1, sizeof *state.affine);
   if (state.relevant == NULL || state.affine == NULL) {

@@ -95,6 +95,14 @@ describe("replays", function()
     assert.not_equal(by_hand(1), replayed:match "^[^\n]*")
   end)
 
+  it("need a record that was made with workers", function()
+    local path = directory .. "/alone"
+    run("staleness = 1", "MEISSA_WORKERS=0 MEISSA_HISTORY=" .. path)
+    local output, status = run("staleness = 1", "MEISSA_WORKERS=2 MEISSA_REPLAY=" .. path)
+    assert.not_equal(0, status)
+    assert.truthy(output:find "has no rounds: rounds that run without workers", output)
+  end)
+
   it("of other programs, and of what is no history, are refused", function()
     local path = directory .. "/refused"
     run("staleness = 1", "MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path)

@@ -57,6 +57,68 @@ for _, shm in ipairs {true, false} do
       end)
     end
 
+    it("may be a factor of a row's method", function()
+      local X = meissa.rand({40, 4}, {seed = 1})
+      local function run(body)
+        local w = meissa.zeros(4)
+        body(meissa.replicate(w, {replicas = 2, every = 5, on_round = function(s)
+          return {set = {rate = 1 / s.round}}
+        end}))
+        return table.concat(w:totable(), " ")
+      end
+      local function by_method()
+        return run(function(r)
+          local rate = 1
+          for e in parallel(40) do
+            local x = X[e]
+            r:axpy(rate * e, x)
+            r:scal(1 - rate / 8)
+          end
+        end)
+      end
+      local right = with(0, function()
+        return run(function(r)
+          local rate = 1
+          for e in parallel(40) do
+            for k = 1, 4 do r[k] = (r[k] + rate * e * X[e][k]) * (1 - rate / 8) end
+          end
+        end)
+      end)
+      assert.equal(right, with(0, by_method))
+      assert.equal(right, with(2, by_method))
+    end)
+
+    it("may be no part of a subscript, of another object's either", function()
+      local X = meissa.ones(80, 4)
+      local other = {axpy = function(_, row) return X[row][1] end}
+      local function refuse(body)
+        local w = meissa.zeros(4)
+        local r = meissa.replicate(w, {replicas = 2, every = 5, on_round = function()
+          return {set = {rate = 2}}
+        end})
+        local ok, err = pcall(body, r)
+        assert.is_false(ok)
+        assert.truthy(string.find(tostring(err), "on_round sets 'rate' to 2: it sets numbers", 1,
+                                  true), tostring(err))
+      end
+      for _, workers in ipairs {0, 2} do
+        with(workers, function()
+          refuse(function(r)
+            local rate = 1
+            for e in parallel(40) do r:axpy(0.5, X[e + rate]) end
+          end)
+          refuse(function(r)
+            local rate = 1
+            for e in parallel(40) do r:axpy(X[rate][1], X[e]) end
+          end)
+          refuse(function(r)
+            local rate = 1
+            for e in parallel(40) do r[1] = r[1] + other:axpy(rate) + e end
+          end)
+        end)
+      end
+    end)
+
     -- A filter that lets all through has a barrier, exchanges of values alone have none.
     it("goes on from the same values with a barrier and without", function()
       local function run()

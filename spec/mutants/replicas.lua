@@ -218,4 +218,12 @@ return {
        "if false then"},
     },
   },
+  {
+    rule = "what on_round sets is data wherever the body uses it",
+    finders = {{spec = "spec/driver/replicate_answers_spec.lua"}},
+    mutants = {
+      {"methods of any object compute with numbers", "csrc/depend/parameter.c",
+       "state->arrays != NULL && state->arrays[capture]", "state->arrays != NULL"},
+    },
+  },
 }

@@ -117,6 +117,7 @@ local PROMISED = {
   "functions of replicas meet in one call, see nothing of each other, and are missed",
   "workers carry replicas with the same bits, and all begin again where one dies",
   "what replicas cannot do is refused",
+  "what on_round sets is data wherever the body uses it",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

@@ -111,7 +111,7 @@ int ms_emitter_prepare(ms_emitter *emitter) {
   if (!emitter->value_used || !emitter->pointer_used || !emitter->touched_used ||
       !emitter->stride_used || !emitter->extent_used || !emitter->spilled || !emitter->scalar ||
       !emitter->views || !emitter->parameter ||
-      ms_parameters_find(emitter->job->loop, false, emitter->parameter) != 0) {
+      ms_parameters_find(emitter->job->loop, false, NULL, emitter->parameter) != 0) {
     return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
   }
   if (choose_prefix(emitter) != 0 || find_indices(emitter) != 0 || find_scalars(emitter) != 0)

@@ -69,10 +69,13 @@ local function with_places(run, step, dims)
   return random.iterate(scratches.iterate(list, step), dims, run.draws)
 end
 
+-- What running a loop in this process is known to take.
+local HERE = {workers = 0}
+
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
 local function run_serially(run)
   local plan, space = run.plan, run.space
-  plan.grid, last_plan = {}, plan
+  plan.grid, last_plan = {}, plans.measured(plan, HERE)
   plans.explain(plan, space)
   local dims = space.positions and 0 or #space.ranges
   local step, list = with_places(run, spaces.iterate(space), dims), {}
@@ -83,7 +86,7 @@ end
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
 local function run_blocks_here(run)
-  last_plan = run.plan
+  last_plan = plans.measured(run.plan, HERE)
   local ok, assigned = nesting.pcall(job.run_here, run)
   if not ok then error(assigned, 0) end
   return assigned
@@ -114,7 +117,7 @@ end
 local function run_here(run, slots, func, frame_form)
   local record, plan, space = run.record, run.plan, run.space
   local watch = returned.watch(run)
-  last_plan = plan
+  last_plan = plans.measured(plan, HERE)
   if space.ordered then
     if space.options.grid then grids.cut(plan, space) end -- refused as it is with workers
     plan.grid = {} -- the loop as written has no blocks

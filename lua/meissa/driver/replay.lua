@@ -114,6 +114,11 @@ end
 -- Errors: OPT if it is of others.
 function M.next(rounds, ranges)
   local job = record.jobs[record.next]
+  if not record.jobs[1] then
+    errors.raise("OPT", "MEISSA_REPLAY: '%s' has no rounds: rounds that run without workers " ..
+                 "(MEISSA_WORKERS=0) go one after the other, and are recorded as plain loops; " ..
+                 "record the run that is to be repeated with workers", record.path)
+  end
   if not job or job.rounds ~= rounds or job.ranges ~= ranges then
     errors.raise("OPT", "MEISSA_REPLAY: job %d of rounds in '%s' %s, where the program has %d " ..
       "rounds of %d ranges: the record is of another program, or of other data", record.next,

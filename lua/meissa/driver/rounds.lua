@@ -322,7 +322,7 @@ function M.run(self, plan)
   end
   self.interrupted = self.versions.memory:finish()
   self.measured.seconds = system.clock() - request.called
-  self.measured.rounds = done
+  self.measured.rounds, self.measured.workers = done, self.measured.workers or 0
   loop.remember(plans.measured(run.plan, self.measured))
   return self.scalars
 end

@@ -259,31 +259,41 @@ function M.length(r)
   return (r[2] - r[1]) / r[3] + 1
 end
 
+-- The text of walks over so many ranges, which makes a walk of the ranges' values: LuaJIT compiles
+-- neither lists of results nor loops over dimensions.
+local function walk_text(dims, with_values)
+  local names, parameters, begin, steps = {}, {}, {}, {}
+  for d = 1, dims do
+    names[d] = "i" .. d
+    parameters[d] = string.format("lo%d, hi%d, step%d", d, d, d)
+    begin[d] = d < dims and "lo" .. d or string.format("lo%d - step%d", d, d)
+  end
+  local list = table.concat(names, ", ")
+  local results = list .. (with_values and string.format(", values[{%s}]", list) or "")
+  for d = dims, 1, -1 do
+    local step = "if iD ~= hiD then iD = iD + stepD return RESULTS end iD = loD"
+    steps[#steps + 1] = string.gsub(string.gsub(step, "D", d), "RESULTS", results)
+  end
+  local ends = string.gsub(list, "i", "hi")
+  return string.format("local %s, values = ... local %s = %s return function() %s %s = %s " ..
+    "return nil end", table.concat(parameters, ", "), list, table.concat(begin, ", "),
+    table.concat(steps, " "), list, ends)
+end
+
+local walks = {}
+
 --- The iterations of ranges, last index fastest: a function that returns the next one's indices
 -- (and, with an array, the element there), then nil.
 function M.walk(ranges, array_of_values)
-  local dims, index = #ranges, {}
-  for d = 1, dims do
-    if M.length(ranges[d]) < 1 then return function() return nil end end
-    index[d] = ranges[d][1]
+  local values = {}
+  for _, r in ipairs(ranges) do
+    if M.length(r) < 1 then return function() return nil end end
+    for k = 1, 3 do values[#values + 1] = r[k] end
   end
-  index[dims] = index[dims] - ranges[dims][3]
-  return function()
-    local d = dims
-    while d >= 1 and index[d] == ranges[d][2] do
-      index[d] = ranges[d][1]
-      d = d - 1
-    end
-    if d == 0 then
-      dims = 0 -- stays at the end
-      return nil
-    end
-    index[d] = index[d] + ranges[d][3]
-    if not array_of_values then return unpack(index, 1, dims) end
-    local entry = {unpack(index, 1, dims)}
-    entry[dims + 1] = array_of_values[entry]
-    return unpack(entry, 1, dims + 1)
-  end
+  local key = array_of_values and -#ranges or #ranges
+  walks[key] = walks[key] or assert(loadstring(walk_text(#ranges, array_of_values), "=walk"))
+  values[#values + 1] = array_of_values
+  return walks[key](unpack(values))
 end
 
 --- Raises OPT for a loop with more variables than its ranges give numbers: with
