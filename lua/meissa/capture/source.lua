@@ -15,8 +15,8 @@ local remember = require "meissa.base.remember"
 
 local M = {}
 
-local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there (meissa.each and " ..
-               "meissa.plan may stand in the brackets, too), or keep the loop in a file."
+local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there (each, iterate " ..
+               "and plan may stand in the brackets, too), or keep the loop in a file."
 local STDIN = 0
 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
