@@ -307,4 +307,70 @@ describe("launches (seed " .. seed .. ")", function()
     collectgarbage()
     assert.is_true(array.bytes_held() - before < 100000)
   end)
+
+  it("calls the functions that are captured now", function()
+    local A, B = meissa.zeros(2 * N), meissa.rand({2 * N}, {seed = 1})
+    local function square(x) return x * x end
+    local function cube(x) return x * x * x end
+    local function run(f, step)
+      for i in parallel(N, NATIVE) do A[i] = f(B[i + step]) end
+    end
+    local function check(f, step)
+      run(f, step)
+      for i = 1, N do assert.equal(f(B[i + step]), A[i]) end
+    end
+    until_launched(function(n) check(n % 2 == 0 and square or cube, 1) end)
+    for n = 1, 40 do check(n % 3 == 0 and square or cube, n % N) end
+  end)
+
+  it("sees what functions use of their surroundings", function()
+    local A, B = meissa.zeros(N), meissa.rand({N}, {seed = 1})
+    local factor, environment = 1, setmetatable({scale = 1}, {__index = _G})
+    local function scaled(x) return x * factor end
+    local by_global = setfenv(loadstring "return function(x) return x * scale end", environment)()
+    setfenv(by_global, environment)
+    for n = 1, 40 do
+      factor, environment.scale = n, 2 * n
+      for i in parallel(N, NATIVE) do A[i] = scaled(B[i]) end
+      for i = 1, N do assert.equal(B[i] * n, A[i]) end
+      for i in parallel(N) do A[i] = by_global(B[i]) end
+      for i = 1, N do assert.equal(B[i] * 2 * n, A[i]) end
+    end
+  end)
+
+  -- Executes A[f(i)] = A[i] + 1 again and again, where f gives i and i + 1 in turn.
+  local function alternate(run)
+    for n = 1, 12 do
+      local ok, err = pcall(run, n % 2)
+      assert.equal(n % 2 == 0, ok)
+      assert.is_true(ok or err.code == "DEP")
+    end
+  end
+
+  it("plans anew for numbers that functions make subscripts of", function()
+    local A, environment = meissa.zeros(4 * N), setmetatable({}, {__index = _G})
+    local off = 0
+    local function given(i, by) return i + by end
+    local function own(i) return i + off end
+    local by_global = loadstring "return function(i) return i + off end"
+    by_global = setfenv(setfenv(by_global, environment)(), environment)
+    alternate(function(by)
+      for i in parallel(N, NATIVE) do A[given(i, by)] = A[i] + 1 end
+    end)
+    local function is_late(i, last) return i > last end
+    alternate(function(by)
+      local last = (1 - by) * N
+      for i in parallel(N, NATIVE) do
+        if is_late(i, last) then A[i + 1] = A[i] + 1 end
+      end
+    end)
+    alternate(function(by)
+      off = by
+      for i in parallel(N, NATIVE) do A[own(i)] = A[i] + 1 end
+    end)
+    alternate(function(by)
+      environment.off = by
+      for i in parallel(N) do A[by_global(i)] = A[i] + 1 end
+    end)
+  end)
 end)

@@ -15,6 +15,7 @@ local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
 local remember = require "meissa.base.remember"
+local situations = require "meissa.plan.situation"
 local small = require "meissa.driver.small"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
@@ -134,7 +135,8 @@ local function captures_of(run, seen)
   for c, capture in ipairs(record.captures) do
     local binding, about = run.bindings[c], place_of(capture, record.slots[c])
     if binding.kind == "number" then
-      about.kind, about.parameter = "number", capture.parameter and true or false
+      about.kind = "number"
+      about.parameter = situations.is_parameter(capture, run.bindings) and true or false
     elseif binding.kind == "nil" then
       about.kind = "nil"
     elseif binding.kind == "array" then
@@ -224,7 +226,8 @@ local function numbers_of(run)
   local list = {}
   for c, capture in ipairs(run.record.captures) do
     local binding = run.bindings[c]
-    if capture.parameter and binding.kind == "number" then list[#list + 1] = binding.number end
+    local parameter = situations.is_parameter(capture, run.bindings)
+    if parameter and binding.kind == "number" then list[#list + 1] = binding.number end
   end
   if run.space.array then return list end
   for _, range in ipairs(run.space.ranges) do

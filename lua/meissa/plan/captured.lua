@@ -9,12 +9,14 @@
 local array = require "meissa.array"
 local basics = require "meissa.base.basics"
 local buffers = require "meissa.array.buffer"
+local bytecode = require "meissa.capture.bytecode"
 local capture = require "meissa.capture"
 local errors = require "meissa.base.errors"
 local models = require "meissa.sync.models"
 local frame = require "meissa.capture.frame"
 local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
+local situations = require "meissa.plan.situation"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
 local tensor = require "meissa.array.tensor"
@@ -91,7 +93,8 @@ local function recall(record, space, roots)
   for c, binding in ipairs(recent.bindings) do
     local value = given[c]
     if binding.kind == "number" then
-      same = same and not (record.captures[c].parameter and value ~= binding.number)
+      local parameter = situations.is_parameter(record.captures[c], recent.bindings)
+      same = same and not (parameter and value ~= binding.number)
       binding.number = value
     end
     values[c] = value_of(binding, value)
@@ -151,10 +154,20 @@ local function resolve(record, space, roots, env)
   return bindings, values
 end
 
+-- Whether a captured function is what it was as long as it is the same function: one that takes
+-- nothing from outside, no variable and no field by name.
+local function is_closed(binding)
+  return binding.kind == "function" and not binding.owned and
+    debug.getinfo(binding.value, "u").nups == 0 and next(bytecode.names(binding.value)) == nil and
+    not bytecode.computes_names(binding.value)
+end
+
 -- Whether an execution's captures can be recalled by the next one.
 local function is_lasting(record, bindings)
   for _, binding in ipairs(bindings) do
-    if not UNCHANGING[binding.kind] or binding.name == "require" then return false end
+    if not UNCHANGING[binding.kind] and not is_closed(binding) or binding.name == "require" then
+      return false
+    end
   end
   return #bindings == #record.captures and not bindings.moves
 end

@@ -18,6 +18,20 @@ local FLAGS = {
   "numbers", "owned",
 }
 
+-- Whether arguments of captured functions may reach subscripts.
+local function looks_inside(bindings)
+  for _, binding in ipairs(bindings) do
+    if binding.code ~= nil then return true end
+  end
+  return false
+end
+
+--- Whether a plan may depend on what a capture holds, if that is a number.
+-- @tab capture the capture @tab bindings those of all captures
+function M.is_parameter(capture, bindings)
+  return capture.parameter or capture.argument and looks_inside(bindings)
+end
+
 -- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one
 -- string: which arrays are the same and which extents are equal, kinds of values, the space's
 -- options. The second result are the extents as a string, the third the bindings of numbers that
@@ -42,8 +56,6 @@ local function describe(record, space, bindings)
     end
     return stores[storage]
   end
-  local inside = false -- whether arguments of captured functions may reach subscripts
-  for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
   local function describe_one(binding, matters)
     add(binding.kind)
     add(binding.depth)
@@ -90,7 +102,7 @@ local function describe(record, space, bindings)
   end
   for c, binding in ipairs(bindings) do
     local about = record.captures[c]
-    describe_one(binding, about and (about.parameter or inside and about.argument))
+    describe_one(binding, about and M.is_parameter(about, bindings))
   end
   for _, binding in ipairs(bindings.inner) do describe_one(binding, true) end
   return table.concat(parts, "|"), table.concat(extents, "x"), parameters
