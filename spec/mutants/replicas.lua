@@ -224,6 +224,8 @@ return {
     mutants = {
       {"methods of any object compute with numbers", "csrc/depend/parameter.c",
        "state->arrays != NULL && state->arrays[capture]", "state->arrays != NULL"},
+      {"parts of subscripts are data", "lua/meissa/driver/cut.lua",
+       'kind == "number" and not is_parameter[c]', 'kind == "number"'},
     },
   },
 }

@@ -98,7 +98,7 @@ return {
       {"ranges are not", "lua/meissa/plan/captured.lua", "return recent, same\n",
        "return recent, true\n"},
       {"nor numbers that plans depend on", "lua/meissa/plan/captured.lua",
-       "same = same and not (record.captures[c].parameter and value ~= binding.number)", "",
+       "same = same and not (parameter and value ~= binding.number)", "",
        finders = {replan}},
     },
   },
