@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Random histories that are valid, made from the rules as docs/rounds.md and the papers have them,
 -- without any of the checker's code; and histories in the papers' notation.
+local tables = require "meissa.base.tables" -- hot loops by `pairs` may fault, as it says
+
 local M = {}
 
 local inf = math.huge
@@ -50,7 +52,7 @@ function M.begin_rounds(write, job, setting, rounds, blocks)
     shown(setting[4]), setting[5], setting[6], rounds, setting[7] or 0)
   for _, block in ipairs(blocks) do
     local reads = {}
-    for range in pairs(block.reads) do reads[#reads + 1] = range end
+    for range in tables.each(block.reads) do reads[#reads + 1] = range end
     table.sort(reads)
     write("driver", 0, "block job=%d block=%d reads=%s writes=%d", job, block.number,
       #reads > 0 and table.concat(reads, ",") or "-", block.number)
@@ -105,7 +107,7 @@ end
 local function read_all(write, blocks, setting, block, job)
   local in_place = setting[5] == 1 and setting[4] > 0
   local ranges = {}
-  for range in pairs(block.reads) do ranges[#ranges + 1] = range end
+  for range in tables.each(block.reads) do ranges[#ranges + 1] = range end
   table.sort(ranges)
   for _, range in ipairs(ranges) do
     local version = version_of(blocks, setting, block, range, block.round)
