@@ -328,7 +328,6 @@ describe("launches (seed " .. seed .. ")", function()
     local factor, environment = 1, setmetatable({scale = 1}, {__index = _G})
     local function scaled(x) return x * factor end
     local by_global = setfenv(loadstring "return function(x) return x * scale end", environment)()
-    setfenv(by_global, environment)
     for n = 1, 40 do
       factor, environment.scale = n, 2 * n
       for i in parallel(N, NATIVE) do A[i] = scaled(B[i]) end
@@ -352,10 +351,13 @@ describe("launches (seed " .. seed .. ")", function()
     local off = 0
     local function given(i, by) return i + by end
     local function own(i) return i + off end
-    local by_global = loadstring "return function(i) return i + off end"
-    by_global = setfenv(setfenv(by_global, environment)(), environment)
+    local by_global = setfenv(loadstring "return function(i) return i + off end", environment)()
     alternate(function(by)
       for i in parallel(N, NATIVE) do A[given(i, by)] = A[i] + 1 end
+    end)
+    local function put(T, i, by) T[i + by] = T[i] + 1 end
+    alternate(function(by)
+      for i in parallel(N, NATIVE) do put(A, i, by) end
     end)
     local function is_late(i, last) return i > last end
     alternate(function(by)

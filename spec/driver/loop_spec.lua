@@ -198,6 +198,7 @@ describe("serial = true", function()
     end
     assert.same({"early", 3}, {early()})
     assert.equal("serial", meissa.last().strategy)
+    assert.equal(0, meissa.last().workers)
   end)
 
   it("forms sums as written where reduce = \"serial\" asks for it", function()
@@ -252,6 +253,16 @@ describe("in this process", function()
       for i in parallel({2, 20}) do A[i] = A[i - 1] end
     end)
     assert.equal("DEP", err.code)
+  end)
+
+  it("tells that no workers ran", function()
+    local A = filled(20)
+    for _, options in ipairs {{}, {ordered = false}, {ordered = false, engine = "native"}} do
+      for i in parallel(20, options) do A[i] = i end
+      assert.equal(0, meissa.last().workers)
+    end
+    for _, i in meissa.iterate(A, 3, {2, 19}) do A[i] = A[i - 1] + A[i + 1] end
+    assert.equal(0, meissa.last().workers)
   end)
 
   it("recovers from an error in the body", function()

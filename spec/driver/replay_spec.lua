@@ -40,6 +40,12 @@ describe("replays", function()
     return child.script(PROGRAM:format(options), {seconds = 60, env = env})
   end
 
+  local function refuse(env, message)
+    local output, status = run("staleness = 1", env)
+    assert.not_equal(0, status)
+    assert.truthy(output:find(message), output)
+  end
+
   for number, options in ipairs {"staleness = 2", "sync = 'ssp', staleness = 2", "sync = 'async'",
                                  "staleness = 0"} do
     it("have the bits of the run that was recorded: {" .. options .. "}", function()
@@ -98,27 +104,18 @@ describe("replays", function()
   it("need a record that was made with workers", function()
     local path = directory .. "/alone"
     run("staleness = 1", "MEISSA_WORKERS=0 MEISSA_HISTORY=" .. path)
-    local output, status = run("staleness = 1", "MEISSA_WORKERS=2 MEISSA_REPLAY=" .. path)
-    assert.not_equal(0, status)
-    assert.truthy(output:find "has no rounds: rounds that run without workers", output)
+    refuse("MEISSA_WORKERS=2 MEISSA_REPLAY=" .. path,
+           "has no rounds: the record is of another program, or of a run without workers")
   end)
 
   it("of other programs, and of what is no history, are refused", function()
     local path = directory .. "/refused"
     run("staleness = 1", "MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path)
-    local output, status = run("staleness = 1", "RANGES=4 MEISSA_REPLAY=" .. path)
-    assert.not_equal(0, status)
-    assert.truthy(output:find "job 1 of rounds in '.*' has 30 rounds of 8 ranges", output)
+    refuse("RANGES=4 MEISSA_REPLAY=" .. path, "job 1 of rounds in '.*' has 30 rounds of 8 ranges")
     child.write(path, child.read(path):gsub("range=%d+", "range=x"))
-    output, status = run("staleness = 1", "MEISSA_REPLAY=" .. path)
-    assert.not_equal(0, status)
-    assert.truthy(output:find "is damaged: meissa check%-history says where", output)
-    output, status = run("staleness = 1", "MEISSA_REPLAY=" .. directory .. "/none")
-    assert.not_equal(0, status)
-    assert.truthy(output:find "MEISSA_REPLAY: .*none: No such file", output)
+    refuse("MEISSA_REPLAY=" .. path, "is damaged: meissa check%-history says where")
+    refuse("MEISSA_REPLAY=" .. directory .. "/none", "MEISSA_REPLAY: .*none: No such file")
     child.write(path, "something else\n")
-    output, status = run("staleness = 1", "MEISSA_REPLAY=" .. path)
-    assert.not_equal(0, status)
-    assert.truthy(output:find "is no history: record one with MEISSA_HISTORY", output)
+    refuse("MEISSA_REPLAY=" .. path, "is no history: record one with MEISSA_HISTORY")
   end)
 end)

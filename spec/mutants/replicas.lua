@@ -225,7 +225,7 @@ return {
       {"methods of any object compute with numbers", "csrc/depend/parameter.c",
        "state->arrays != NULL && state->arrays[capture]", "state->arrays != NULL"},
       {"parts of subscripts are data", "lua/meissa/driver/cut.lua",
-       'kind == "number" and not is_parameter[c]', 'kind == "number"'},
+       "and not run.is_parameter[c] then", "then"},
     },
   },
 }

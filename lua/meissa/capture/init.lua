@@ -357,8 +357,9 @@ end
 -- @tab[opt] options `env`, the globals of the loop's function; `opaque`, a set of tables that are
 -- plain data and are not searched; of the loop's text `names` and `calls`
 -- @treturn table bindings in the order of the captures, `value` the value of each; behind them
--- arrays that only functions reach; `inner`: see meissa.capture.inner; `moves`: whether the body
--- assigns variables in tables, so that what is found depends on more than the captured values
+-- arrays that only functions reach; `inner`: see meissa.capture.inner; `inside`: whether the
+-- code of captured functions is known; `moves`: whether the body assigns variables in tables, so
+-- that what is found depends on more than the captured values
 function M.resolve(captures, lookup, describe, options)
   options = options or {}
   local state = { describe = describe, opaque = options.opaque or {}, env = options.env,
@@ -381,6 +382,9 @@ function M.resolve(captures, lookup, describe, options)
     binding.sole_name, binding.other = has_sole_name(state, binding)
   end
   bindings.inner = look_inside(state, bindings, captures, options)
+  for _, binding in ipairs(bindings) do
+    bindings.inside = bindings.inside or binding.code ~= nil
+  end
   for binding, name in tables.each(state.requires and state.unloaded or {}) do
     binding.globals = name .. " is nil before the loop, and require may set it"
   end

@@ -96,20 +96,25 @@ local function shown(loop, state, t)
   }
 end
 
+-- By capture of the body, whether a plan may depend on its value.
+local function find_parameters(run)
+  local is_array = {}
+  for c, binding in ipairs(run.bindings) do is_array[c] = binding.kind == "array" end
+  return run.record.loop:parameters(is_array)
+end
+
 -- Gives captured numbers of the body other values, from the next round on.
 local function set_numbers(run, set)
   if type(set) ~= "table" then
     errors.raise("OPT", "what on_round answers as 'set' is a table of numbers by name, not %s",
                  tostring(set))
   end
-  local is_array = {}
-  for c, binding in ipairs(run.bindings) do is_array[c] = binding.kind == "array" end
-  local is_parameter = run.record.loop:parameters(is_array)
+  run.is_parameter = run.is_parameter or find_parameters(run)
   for name, value in tables.each(set) do
     local found
     for c, capture in ipairs(run.record.captures) do
       local plain = capture.root == name and #capture.fields == 0
-      if plain and run.bindings[c].kind == "number" and not is_parameter[c] then found = c end
+      if plain and run.bindings[c].kind == "number" and not run.is_parameter[c] then found = c end
     end
     if not found or type(value) ~= "number" then
       errors.raise("OPT", "on_round sets '%s' to %s: it sets numbers that the loop's body takes " ..

@@ -113,12 +113,12 @@ end
 --- The next job of the record, for so many rounds of so many ranges.
 -- Errors: OPT if it is of others.
 function M.next(rounds, ranges)
-  local job = record.jobs[record.next]
   if not record.jobs[1] then
-    errors.raise("OPT", "MEISSA_REPLAY: '%s' has no rounds: rounds that run without workers " ..
-                 "(MEISSA_WORKERS=0) go one after the other, and are recorded as plain loops; " ..
-                 "record the run that is to be repeated with workers", record.path)
+    errors.raise("OPT", "MEISSA_REPLAY: '%s' has no rounds: the record is of another program, " ..
+                 "or of a run without workers (MEISSA_WORKERS=0), whose rounds are recorded as " ..
+                 "plain loops; record a run with workers", record.path)
   end
+  local job = record.jobs[record.next]
   if not job or job.rounds ~= rounds or job.ranges ~= ranges then
     errors.raise("OPT", "MEISSA_REPLAY: job %d of rounds in '%s' %s, where the program has %d " ..
       "rounds of %d ranges: the record is of another program, or of other data", record.next,

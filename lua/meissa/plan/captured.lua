@@ -155,11 +155,10 @@ local function resolve(record, space, roots, env)
 end
 
 -- Whether a captured function is what it was as long as it is the same function: one that takes
--- nothing from outside, no variable and no field by name.
+-- nothing from outside, no variable and nothing by a name.
 local function is_closed(binding)
   return binding.kind == "function" and not binding.owned and
-    debug.getinfo(binding.value, "u").nups == 0 and next(bytecode.names(binding.value)) == nil and
-    not bytecode.computes_names(binding.value)
+    debug.getinfo(binding.value, "u").nups == 0 and next(bytecode.names(binding.value)) == nil
 end
 
 -- Whether an execution's captures can be recalled by the next one.

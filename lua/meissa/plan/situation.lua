@@ -18,18 +18,10 @@ local FLAGS = {
   "numbers", "owned",
 }
 
--- Whether arguments of captured functions may reach subscripts.
-local function looks_inside(bindings)
-  for _, binding in ipairs(bindings) do
-    if binding.code ~= nil then return true end
-  end
-  return false
-end
-
 --- Whether a plan may depend on what a capture holds, if that is a number.
 -- @tab capture the capture @tab bindings those of all captures
 function M.is_parameter(capture, bindings)
-  return capture.parameter or capture.argument and looks_inside(bindings)
+  return capture.parameter or capture.argument and bindings.inside
 end
 
 -- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one

@@ -262,11 +262,12 @@ end
 -- The text of walks over so many ranges, which makes a walk of the ranges' values: LuaJIT compiles
 -- neither lists of results nor loops over dimensions.
 local function walk_text(dims, with_values)
-  local names, parameters, begin, steps = {}, {}, {}, {}
+  local names, parameters, begin, steps, ends = {}, {}, {}, {}, {}
   for d = 1, dims do
     names[d] = "i" .. d
     parameters[d] = string.format("lo%d, hi%d, step%d", d, d, d)
     begin[d] = d < dims and "lo" .. d or string.format("lo%d - step%d", d, d)
+    ends[d] = "hi" .. d
   end
   local list = table.concat(names, ", ")
   local results = list .. (with_values and string.format(", values[{%s}]", list) or "")
@@ -274,10 +275,9 @@ local function walk_text(dims, with_values)
     local step = "if iD ~= hiD then iD = iD + stepD return RESULTS end iD = loD"
     steps[#steps + 1] = string.gsub(string.gsub(step, "D", d), "RESULTS", results)
   end
-  local ends = string.gsub(list, "i", "hi")
   return string.format("local %s, values = ... local %s = %s return function() %s %s = %s " ..
     "return nil end", table.concat(parameters, ", "), list, table.concat(begin, ", "),
-    table.concat(steps, " "), list, ends)
+    table.concat(steps, " "), list, table.concat(ends, ", "))
 end
 
 local walks = {}
