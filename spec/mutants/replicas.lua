@@ -8,6 +8,7 @@ local loops = {spec = "spec/driver/replicate_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
 local stale = {spec = "spec/driver/replicate_stale_spec.lua"}
 local functions = {spec = "spec/driver/replicas_spec.lua"}
+local tensors = {spec = "spec/driver/replicas_torch_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local refusals = {spec = "spec/driver/replicas_refused_spec.lua"}
 local overlaps = {spec = "spec/array/overlap_spec.lua"}
@@ -147,7 +148,7 @@ return {
     mutants = {
       {"the first replica's model serves the driver", "lua/meissa/sync/models.lua",
        "build_model(id, build, params, 1, 0)", "build_model(id, build, params, 1)"},
-      {"the program's own random numbers are unseeded", "lua/meissa/sync/models.lua",
+      {"the program's own random numbers are unseeded", "lua/meissa/sync/generators.lua",
        "if theirs and builtin.same(theirs, math.randomseed) then theirs(k) end", ""},
       {"all replicas have one model", "lua/meissa/sync/models.lua",
        "made[id][place or k] = known", "for j = 1, 99 do made[id][place or j] = known end"},
@@ -166,12 +167,36 @@ return {
       {"those that have finished count", "lua/meissa/worker/replica.lua",
        "or t[1], self.count - done", "or t[1], self.count"},
       {"captured variables are shared", "lua/meissa/worker/replica.lua",
-       "own, given, self.originals = isolate.copy(fn, arguments, count)",
+       "own, given, self.originals = isolate.copy(fn, arguments, count, instead_of)",
        "own, given, self.originals = fn, arguments, {}"},
       {"one that has returned is waited for", "lua/meissa/driver/replicas.lua",
        "if finished and waiting then", "if false then"},
       {"random numbers follow each other", "lua/meissa/worker/replica.lua",
        "random.place_of(run.draws, index)", "random.place_of(run.draws, 1)"},
+    },
+  },
+  {
+    rule = "tensors travel, and replicas have their own, of them and of generators",
+    finders = {tensors},
+    mutants = {
+      {"captured tensors are shared", "lua/meissa/sync/isolate.lua",
+       "tensor.copy(value, self.storages)", "value"},
+      {"what shares memory no longer does", "lua/meissa/sync/isolate.lua",
+       "tensor.copy(value, self.storages)", "tensor.copy(value, {})"},
+      {"the bytes of tensors are not counted", "lua/meissa/sync/values.lua",
+       "return value:nElement() * value:elementSize()", "return 8"},
+      {"torch's generator is seeded alike", "lua/meissa/worker/replica.lua",
+       "random.seed_of(replica.run.draws, replica.index)", "random.seed_of(replica.run.draws, 1)"},
+      {"torch's generator goes on", "lua/meissa/worker/replica.lua",
+       "    generators.set_torch_state(replica.torch)\n", ""},
+      {"the program's generator is not put back", "lua/meissa/worker/replica.lua",
+       "  generators.set_torch_state(outer.torch)\n", ""},
+      {"math.random is the program's", "lua/meissa/worker/replica.lua",
+       "before[name], library[name] = library[name], own", "before[name] = library[name]"},
+      {"a kept math.random is the program's", "lua/meissa/sync/isolate.lua",
+       "return self.instead_of(fn) or fn end", "return fn end"},
+      {"math.randomseed does nothing to the draws", "lua/meissa/kernel/random.lua",
+       "present.index[0], present.draw = 0, 0", "present.index[0] = 0"},
     },
   },
   {

@@ -115,6 +115,7 @@ local PROMISED = {
   "without a barrier each replica hears what it may hear, once, and loses nothing",
   "a loop over replicas is one transaction, and writes nothing that replicas share",
   "functions of replicas meet in one call, see nothing of each other, and are missed",
+  "tensors travel, and replicas have their own, of them and of generators",
   "workers carry replicas with the same bits, and all begin again where one dies",
   "what replicas cannot do is refused",
   "what on_round sets is data wherever the body uses it",

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --
--- Torch7's tensors, by their memory. Nothing here loads Torch.
+-- Torch7's tensors, by their memory, and its objects as bytes. Only `unpack` loads Torch.
 -- @module meissa.array.tensor
 
 local ffi = require("ffi")
 local c_api = require("meissa.array.c_api")
+local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local tables = require("meissa.base.tables")
@@ -65,6 +66,49 @@ function M.write(torch, handle)
   tensor:resize(torch.LongStorage(subscript.methods.size(handle)))
   ffi.copy(torch.data(tensor), copy.array.data, bytes)
   return tensor
+end
+
+--- Whether a value is an object of Torch's that is no Lua table: a tensor or storage of any type.
+function M.is_object(value)
+  return type(value) == "userdata" and class_of(value) ~= nil
+end
+
+-- A copy of a storage, by where it is.
+local function copy_storage(torch, storage, storages)
+  local at = torch.pointer(storage)
+  if not storages[at] then
+    local class = string.match(torch.typename(storage), "([^.]*)$")
+    storages[at] = torch[class](storage:size()):copy(storage)
+  end
+  return storages[at]
+end
+
+--- A copy of an object that `is_object`. Tensors that share memory do so as copies, too.
+-- @tab storages the copies of storages that were made before
+function M.copy(value, storages)
+  local torch = package.loaded.torch
+  local class = string.match(torch.typename(value), "([^.]*)$")
+  if torch.isStorage(value) then return copy_storage(torch, value, storages) end
+  if not torch.isTensor(value) then return torch.deserialize(torch.serialize(value)) end
+  local made, storage = torch[class](), value:storage()
+  if not storage then return made end
+  return made:set(copy_storage(torch, storage, storages), value:storageOffset(), value:size(),
+                  value:stride())
+end
+
+--- A list of objects as bytes, in Torch's own format: those that share memory do so afterwards.
+function M.pack(list)
+  return package.loaded.torch.serialize(list)
+end
+
+--- The list that was packed. Errors: WRK where there is no Torch.
+function M.unpack(bytes)
+  local ok, torch = pcall(require, "torch")
+  if not ok then
+    errors.raise("WRK", "tensors were sent to a process that cannot load Torch: %s",
+                 tostring(torch))
+  end
+  return torch.deserialize(bytes)
 end
 
 return M

@@ -153,7 +153,8 @@ end
 local function run_there(run, sent)
   last_id = last_id + 1
   for k = 1, run.count do run.replicas[k] = {index = k} end
-  local told = {id = last_id, count = run.count, draws = run.draws, step = 0, sent = sent}
+  local told = {id = last_id, count = run.count, draws = run.draws, step = 0, sent = sent,
+                torch = package.loaded.torch ~= nil}
   local shards = take(run, hosting.step(run.hosting, buffer.encode(told)))
   while not all_finished(run) do
     told = {id = last_id, step = told.step + 1, answer = meet_there(run), shards = shards,

@@ -2,7 +2,8 @@
 --- Parcels: values with the arrays that they lead to, as bytes.
 --
 -- Elsewhere values travel with a loop, whose arrays are its operands. A parcel goes by itself, from
--- the driver to a worker or back, and holds copies of its arrays, dense ones.
+-- the driver to a worker or back, and holds copies of its arrays, dense ones, and of Torch's
+-- tensors.
 -- @module meissa.kernel.parcel
 
 local array = require "meissa.array"
@@ -10,6 +11,7 @@ local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
 local ffi = require "ffi"
 local serialize = require "meissa.kernel.serialize"
+local tensor = require "meissa.array.tensor"
 local unpack_values = require "meissa.kernel.unpack"
 
 local M = {}
@@ -35,13 +37,18 @@ end
 -- @treturn string the bytes @treturn table the arrays, in the order in which `open` numbers them
 -- Errors: `code` for what cannot travel, naming it.
 function M.pack(values, count, options)
-  local arrays, numbers, told = {}, {}, {}
+  local arrays, tensors, numbers, told = {}, {}, {}, {}
+  -- The number of what goes beside the values: arrays count up from 1, tensors down from -1.
   local function find_array(value)
-    if not array.is_any(value) then return nil end
-    if not array.is(value) or array.describe(value).sparse then return false end
+    local is_tensor = tensor.is_object(value)
+    if not is_tensor then
+      if not array.is_any(value) then return nil end
+      if not array.is(value) or array.describe(value).sparse then return false end
+    end
     if not numbers[value] then
-      arrays[#arrays + 1] = value
-      numbers[value] = #arrays
+      local list = is_tensor and tensors or arrays
+      list[#list + 1] = value
+      numbers[value] = is_tensor and -#list or #list
     end
     return numbers[value]
   end
@@ -52,14 +59,17 @@ function M.pack(values, count, options)
     array_words = "an array that is not dense",
   })
   for n, each in ipairs(arrays) do told[n] = packed(each) end
-  return buffer.encode {values = bytes, arrays = told}, arrays
+  local packed_tensors = #tensors > 0 and tensor.pack(tensors) or nil
+  return buffer.encode {values = bytes, arrays = told, tensors = packed_tensors}, arrays
 end
 
 --- The values of a parcel, by number, and its arrays, by number.
--- Errors: WRK for modules that cannot be loaded here.
+-- Errors: WRK for modules that cannot be loaded here, Torch among them.
 function M.open(bytes)
   local told, arrays = encoded.from_message(bytes), {}
+  local tensors = told.tensors and tensor.unpack(told.tensors)
   local values = unpack_values.decode(told.values, {globals = _G, array = function(number)
+    if number < 0 then return tensors[-number] end
     arrays[number] = arrays[number] or unpacked(told.arrays[number])
     return arrays[number]
   end})

@@ -79,6 +79,29 @@ function M.place_of(loop, i)
   return place
 end
 
+--- A whole number that is as random, for the seed of another generator.
+-- @tab loop what next_loop gave
+function M.seed_of(loop, i)
+  local place = M.place_of(loop, i)
+  place.index[1] = 1
+  return lib.ms_random_whole(place, 1, 2 ^ 31)
+end
+
+--- The same sequence as math.random gives numbers, which takes limits that are no whole numbers.
+function M.as_library(lo, hi)
+  if lo == nil then return lib.ms_random_unit(present) end
+  if hi == nil then lo, hi = 1, lo end
+  return math.floor(lib.ms_random_unit(present) * (hi - lo + 1)) + lo
+end
+
+--- Begins the numbers of the place that is open anew, as math.randomseed does.
+-- @number value any
+function M.reseed(value)
+  local bits = ffi.new("double[1]", value)
+  present.seed, present.ordinal = ffi.cast("int64_t *", bits)[0], 0
+  present.index[0], present.draw = 0, 0
+end
+
 --- Opens a place.
 -- @return the one that was open
 function M.swap(place)

@@ -4,11 +4,12 @@
 -- A function is copied with its variables, and what they hold; variables that functions share they
 -- share in the copy, too. Modules, C functions, coroutines and foreign objects are not copied.
 -- Arrays that a function captures become views that cannot be written; arrays that are given as
--- arguments are cloned.
+-- arguments are cloned. Torch's tensors are copied; those that share memory do so as copies, too.
 -- @module meissa.sync.isolate
 
 local array = require "meissa.array"
 local tables = require "meissa.base.tables"
+local tensor = require "meissa.array.tensor"
 
 local M = {}
 
@@ -43,7 +44,7 @@ end
 
 local function copy_function(self, fn)
   local dumped, text = pcall(string.dump, fn)
-  if not dumped then return fn end -- a C function
+  if not dumped then return self.instead_of(fn) or fn end -- a C function
   local made = loadstring(text)
   self.seen[fn] = made
   setfenv(made, getfenv(fn))
@@ -75,6 +76,10 @@ function copy_value(self, value)
   if array.is_any(value) or self.common[value] then return value end
   if kind == "table" then return copy_table(self, value) end
   if kind == "function" then return copy_function(self, value) end
+  if tensor.is_object(value) then
+    self.seen[value] = tensor.copy(value, self.storages)
+    return self.seen[value]
+  end
   if kind == "userdata" and self.clones then
     local has, clone = pcall(function() return value.clone end)
     if has and type(clone) == "function" then return clone(value) end
@@ -83,10 +88,12 @@ function copy_value(self, value)
 end
 
 --- Copies for one replica: `fn` and its arguments.
+-- @func instead_of gives what copies have in the place of a builtin, or nil
 -- @treturn func the function's copy @treturn table its arguments
 -- @treturn table the captured arrays, by the views that stand for them
-function M.copy(fn, arguments, count)
-  local self = setmetatable({seen = {}, variables = {}, originals = {},
+function M.copy(fn, arguments, count, instead_of)
+  local self = setmetatable({seen = {}, variables = {}, originals = {}, storages = {},
+                             instead_of = instead_of,
                              common = common_tables()}, Copy)
   local made = copy_function(self, fn)
   local given = {}

@@ -10,9 +10,9 @@
 -- @module meissa.sync.models
 
 local array = require "meissa.array"
-local builtin = require "meissa.base.builtin"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local generators = require "meissa.sync.generators"
 local tables = require "meissa.base.tables"
 
 local M = {}
@@ -67,37 +67,18 @@ local function vector_of(value)
          tostring(pointer))
 end
 
--- ------------------------------------------------------------------------------------- generators
-
--- The state of Torch's generator, where there is one.
-local function generator()
-  local torch = package.loaded.torch
-  return type(torch) == "table" and type(torch.getRNGState) == "function" and torch or nil
-end
-
--- Functions of bodies draw from LuaJIT's library as Meissa has it, all others from the program's:
--- each has a generator of its own.
-local function seed(k)
-  math.randomseed(k)
-  local theirs = package.loaded.math and package.loaded.math.randomseed
-  if theirs and builtin.same(theirs, math.randomseed) then theirs(k) end
-  local torch = generator()
-  if torch then torch.manualSeed(k) end
-end
-
 -- ------------------------------------------------------------------------------------- models
 
 -- @number k the replica @number[opt] place where the model is found again
 local function build_model(id, build, params, k, place)
-  local torch = generator()
-  local outside = torch and torch.getRNGState()
-  seed(k)
+  local outside = generators.torch_state()
+  generators.seed(k)
   local model = build(k)
   if model == nil then refuse("the function that builds a replica's model gave nil") end
   local known = {model = model, vector = vector_of(params(model))}
-  if torch then
-    known.generator = torch.getRNGState()
-    torch.setRNGState(outside)
+  if outside then
+    known.generator = generators.torch_state()
+    generators.set_torch_state(outside)
   end
   if not made[id] then
     made[id] = {}
@@ -134,8 +115,8 @@ function M.leave(id)
   local own = at.model.vector
   ffi.copy(at.vector.pointer, own.pointer, own.count * ffi.sizeof(own.type))
   if at.outside then
-    at.model.generator = generator().getRNGState()
-    generator().setRNGState(at.outside)
+    at.model.generator = generators.torch_state()
+    generators.set_torch_state(at.outside)
   end
   return true
 end
@@ -155,8 +136,8 @@ local function load_model(id, build, params, at)
   end
   at.model = known
   if known.generator then
-    at.outside = generator().getRNGState()
-    generator().setRNGState(known.generator)
+    at.outside = generators.torch_state()
+    generators.set_torch_state(known.generator)
   end
   at.loaded()
   return known.model

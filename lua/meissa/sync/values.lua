@@ -167,12 +167,16 @@ function M.scatter(all)
   for k = 2, #all do M.assign(all[k], values) end
 end
 
+local function bytes_of(value)
+  if array.is(value) then return array.describe(value).bytes end
+  if is_number(value) or not value.elementSize then return 8 end
+  return value:nElement() * value:elementSize()
+end
+
 --- Bytes of a table's values.
 function M.bytes(t)
   local bytes = 0
-  for _, value in ipairs(leaves(t)) do
-    bytes = bytes + (array.is(value) and array.describe(value).bytes or 8)
-  end
+  for _, value in ipairs(leaves(t)) do bytes = bytes + bytes_of(value) end
   return bytes
 end
 

@@ -28,11 +28,12 @@ local AWAY, named = "meissa.worker.away", setmetatable({}, {__mode = "k"})
 
 local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function(n)
   return n == 1 and "what a replica gives" or "what a replica gives to a shard"
-end, remedy = "Replicas give each other numbers, strings, dense arrays and tables of these."}
+end, remedy = "Replicas give each other numbers, strings, dense arrays, tensors, tables of these."}
 
 -- The run that the driver speaks of, begun here if it is new.
 local function run_of(told)
   if run and run.id == told.id then return run end
+  if told.torch then pcall(require, "torch") end -- its generator is to be the replicas' own
   local sent, arrays = parcel.open(told.sent)
   run = {id = told.id, count = told.count, draws = told.draws, replicas = {}, reduces = 0,
          bytes = 0, fn = sent[1], arguments = sent[2], given = sent[3], arrays = arrays,

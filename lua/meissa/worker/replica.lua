@@ -9,7 +9,9 @@
 
 local array = require "meissa.array"
 local away = require "meissa.worker.away"
+local builtin = require "meissa.base.builtin"
 local errors = require "meissa.base.errors"
+local generators = require "meissa.sync.generators"
 local isolate = require "meissa.sync.isolate"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
@@ -207,13 +209,50 @@ function M.set_up(setup, worker)
   if not ok then fail("setup", err) end
 end
 
+-- What replicas have in the place of LuaJIT's generator, which goes on from whoever drew last.
+local OWN = {random = random.as_library, randomseed = random.reseed}
+
+local function instead_of(fn)
+  local library, name = builtin.find(fn)
+  return library == "math" and OWN[name] or nil
+end
+
+-- Puts these into the program's library, but where it has put others; what they took the place of.
+local function replace_functions()
+  local library, before = package.loaded.math, {}
+  for name, own in tables.each(OWN) do
+    if type(library[name]) == "function" and instead_of(library[name]) then
+      before[name], library[name] = library[name], own
+    end
+  end
+  return before
+end
+
+-- All that a replica draws from is its own; `leave` puts back what was there.
+local function enter(replica)
+  local outer = {place = random.swap(replica.place), torch = generators.torch_state(),
+                 functions = replace_functions()}
+  if replica.torch then
+    generators.set_torch_state(replica.torch)
+  else
+    generators.seed_torch(random.seed_of(replica.run.draws, replica.index))
+  end
+  return outer
+end
+
+local function leave(replica, outer)
+  replica.place, replica.torch = random.swap(outer.place), generators.torch_state()
+  generators.set_torch_state(outer.torch)
+  for name, fn in tables.each(outer.functions) do package.loaded.math[name] = fn end
+end
+
 --- Goes on with a replica until it waits, and has a `request`, or is `finished`, with a `result`.
 -- @param ... what others have come to
 -- Errors: what its function raises, with its index; BDY where that yields by itself.
 function M.go_on(replica, ...)
-  local outer = random.swap(replica.place)
+  local outer = enter(replica)
   local ok, request = coroutine.resume(replica.thread, ...)
-  replica.place = random.swap(outer)
+  leave(replica, outer)
   local who = "replica " .. replica.index
   if not ok then fail(who, request) end
   replica.request = nil
@@ -236,7 +275,7 @@ function M.begin(run, index, fn, arguments, count)
   local self = new_replica(run, index)
   run.replicas[index] = self
   local own, given
-  own, given, self.originals = isolate.copy(fn, arguments, count)
+  own, given, self.originals = isolate.copy(fn, arguments, count, instead_of)
   self.thread = coroutine.create(function() return own(self.face, unpack(given, 1, count)) end)
   self.place = random.place_of(run.draws, index)
   M.go_on(self)
