@@ -9,6 +9,7 @@
 
 #include "base/api.h"
 #include "binding/binding.h"
+#include "binding/reached.h"
 
 MS_API int ms_core_open(lua_State *L);
 
@@ -26,6 +27,7 @@ int ms_core_open(lua_State *L) {
   ms_bind_launch(L);
   ms_bind_library(L);
   ms_bind_merge(L);
+  ms_bind_reached(L);
   ms_bind_run(L);
   ms_bind_runtime(L);
   ms_bind_traits(L);

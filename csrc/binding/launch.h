@@ -3,10 +3,11 @@
  * Launches: small loops (job/small_run.h) that are run again from the same call, by one call of C.
  *
  * A launch is what the last executions of a loop found out, good as long as the same arrays are
- * captured. launch_make.c makes one of what Lua knows, launch.c looks whether it fits what is
- * captured now, runs the loop and assigns its variables. It is a userdata, whose environment holds:
- * 1 weak, the values that are to be captured, by capture; 2 the options; 3 what must live as long;
- * 4 the function that is called; 5 names of places. */
+ * captured. launch_make.c makes one of what Lua knows; launch_space.c and launch.c look whether it
+ * fits what is captured now, run the loop and assign its variables. It is a userdata, whose
+ * environment holds: 1 weak, the values that are to be captured, by capture; 2 the options; 3 what
+ * must live as long; 4 the function that is called; 5 what captured functions and tables lead to
+ * (reached.h), if there are any; 6 names of places. */
 #ifndef MS_BINDING_LAUNCH_H
 #define MS_BINDING_LAUNCH_H
 
@@ -21,12 +22,20 @@
 
 #define MS_LAUNCH "meissa.launch"
 
-enum { MS_LAUNCH_SEEN = 1, MS_LAUNCH_OPTIONS, MS_LAUNCH_KEPT, MS_LAUNCH_CALLEE, MS_LAUNCH_NAMES };
+enum {
+  MS_LAUNCH_SEEN = 1,
+  MS_LAUNCH_OPTIONS,
+  MS_LAUNCH_KEPT,
+  MS_LAUNCH_CALLEE,
+  MS_LAUNCH_REACHED,
+  MS_LAUNCH_NAMES
+};
 
 typedef enum ms_captured_kind {
   MS_CAPTURED_SAME,
   MS_CAPTURED_NIL,
-  MS_CAPTURED_NUMBER
+  MS_CAPTURED_NUMBER,
+  MS_CAPTURED_REACHED /* an array that functions and tables lead to */
 } ms_captured_kind;
 
 /* What has to be captured, or looped over. */
@@ -49,6 +58,12 @@ typedef struct ms_launch_argument {
   uint32_t capture;
 } ms_launch_argument;
 
+/* One that it finds in captured functions and tables. */
+typedef struct ms_launch_datum {
+  ms_native_slot *slot;
+  uint32_t place; /* of ms_reached */
+} ms_launch_datum;
+
 typedef struct ms_launch_result {
   uint32_t capture;
   bool reduction;
@@ -57,9 +72,10 @@ typedef struct ms_launch_result {
 typedef struct ms_launch {
   ms_small_run *run;
   double *pace, *most; /* seconds of an iteration, and of the longest loop that is small */
-  uint32_t capture_count, argument_count, result_count, option_count;
+  uint32_t capture_count, argument_count, datum_count, result_count, option_count;
   ms_captured_value *captures;
   ms_launch_argument *arguments;
+  ms_launch_datum *data;
   ms_launch_result *results;
   const ms_native_slot *draws; /* the slot with the place of random numbers; NULL: none are drawn */
   const ms_draws_loops *loops;
@@ -73,10 +89,15 @@ typedef struct ms_launch {
   uint64_t called, began, ended; /* of the last execution */
 } ms_launch;
 
-/* core.launch{run, pace, most, slots, draws, loops, captures, arguments, results, callee, steps,
- * space, options, option_count, seen, kept, parallel} -> a launch; `seen` has the space's array as
- * 0 */
+/* core.launch{run, pace, most, slots, draws, loops, captures, arguments, data, results, callee,
+ * steps, space, options, option_count, seen, kept, parallel, reached} -> a launch; `seen` has the
+ * space's array as 0 */
 int ms_launch_make(lua_State *L);
+
+/* launch_space.c: whether the arguments 1 .. count have the shape that they had; the ends of their
+ * ranges are put into `numbers`. */
+bool ms_launch_read_space(lua_State *L, const ms_launch *of, int count, int environment,
+                          double *numbers);
 
 /* The launch that is the first argument; raises if it is something else. */
 ms_launch *ms_launch_check(lua_State *L);

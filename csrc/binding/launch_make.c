@@ -6,6 +6,7 @@
 
 #include "binding/field.h"
 #include "binding/launch.h"
+#include "binding/reached.h"
 
 /* Memory that the launch at `index` keeps. */
 static void *keep(lua_State *L, int kept, size_t count, size_t size) {
@@ -42,10 +43,11 @@ static ms_captured_value read_captured(lua_State *L, int names, int *name_count)
   size_t size;
   const char *kind = ms_field_string(L, table, "kind", &size);
   ms_captured_value each = {.place = ms_place_from_lua(L, names, name_count)};
-  each.kind = kind == NULL                  ? MS_CAPTURED_SAME
-              : strcmp(kind, "number") == 0 ? MS_CAPTURED_NUMBER
-              : strcmp(kind, "nil") == 0    ? MS_CAPTURED_NIL
-                                            : MS_CAPTURED_SAME;
+  each.kind = kind == NULL                   ? MS_CAPTURED_SAME
+              : strcmp(kind, "number") == 0  ? MS_CAPTURED_NUMBER
+              : strcmp(kind, "nil") == 0     ? MS_CAPTURED_NIL
+              : strcmp(kind, "reached") == 0 ? MS_CAPTURED_REACHED
+                                             : MS_CAPTURED_SAME;
   each.parameter = field_is_true(L, table, "parameter");
   each.written = field_is_true(L, table, "written");
   look_at_array(L, table, "array", &each);
@@ -82,6 +84,24 @@ static void read_arguments(lua_State *L, ms_launch *made, int kept) {
     lua_rawgeti(L, list, (int)a + 1);
     made->arguments[a] = (ms_launch_argument){slots + ms_field_count(L, list + 1, "slot", 0),
                                               capture_in(L, made, list + 1)};
+    lua_settop(L, list);
+  }
+  lua_pop(L, 1);
+}
+
+/* {place, slot}, places from 0 */
+static void read_data(lua_State *L, ms_launch *made, int kept) {
+  made->datum_count = push_list(L, 1, "data");
+  int list = lua_gettop(L);
+  made->data = keep(L, kept, made->datum_count, sizeof *made->data);
+  lua_getfield(L, 1, "reached");
+  uint32_t places = lua_isnil(L, -1) ? 0 : ms_reached_check(L, list + 1)->count;
+  lua_settop(L, list);
+  for (uint32_t d = 0; d < made->datum_count; d++) {
+    lua_rawgeti(L, list, (int)d + 1);
+    made->data[d] = (ms_launch_datum){ms_field_pointer(L, list + 1, "slot"),
+                                      (uint32_t)ms_field_count(L, list + 1, "place", 0)};
+    if (made->data[d].place >= places) luaL_error(L, "no such place");
     lua_settop(L, list);
   }
   lua_pop(L, 1);
@@ -124,8 +144,8 @@ int ms_launch_make(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
   const int environment = 3, names = 4, kept = 5;
-  static const char *const fields[] = {"seen", "options", "kept", "parallel"};
-  for (int k = MS_LAUNCH_SEEN; k <= MS_LAUNCH_CALLEE; k++) {
+  static const char *const fields[] = {"seen", "options", "kept", "parallel", "reached"};
+  for (int k = MS_LAUNCH_SEEN; k <= MS_LAUNCH_REACHED; k++) {
     lua_getfield(L, 1, fields[k - MS_LAUNCH_SEEN]);
     if (k == MS_LAUNCH_KEPT) lua_setfield(L, kept, "kept");
     if (k == MS_LAUNCH_KEPT) lua_pushvalue(L, kept);
@@ -142,6 +162,7 @@ int ms_launch_make(lua_State *L) {
   made->option_count = (uint32_t)ms_field_count(L, 1, "option_count", 0);
   read_captures_of(L, made, names, kept, &name_count);
   read_arguments(L, made, kept);
+  read_data(L, made, kept);
   read_results(L, made, kept);
   read_space(L, made);
   lua_getfield(L, 1, "callee");

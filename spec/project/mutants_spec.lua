@@ -90,6 +90,7 @@ local PROMISED = {
   "a small loop runs wholly or not at all, with the bits of workers",
   "what on_round answers governs from its own round on, and is told",
   "a launch sees whatever has changed",
+  "what captured functions and tables reach is what it was",
   "what is remembered of an execution is used for the same captures only",
   "a verdict holds for numbers on the line along which it was proved, and no others",
   "a loop without a log reads nothing of what it writes, and cannot fail",

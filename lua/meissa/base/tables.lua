@@ -69,4 +69,14 @@ function M.field_of(value, key)
   return nil, true
 end
 
+--- The table that has the field: this one or one that `__index` has behind it; nil if none has.
+function M.holder_of(value, key)
+  for _ = 1, type(value) == "table" and 100 or 0 do
+    if rawget(value, key) ~= nil then return value end
+    local meta = debug.getmetatable(value)
+    value = type(meta) == "table" and rawget(meta, "__index")
+    if type(value) ~= "table" then return nil end
+  end
+end
+
 return M

@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
+local native = require "meissa.kernel.native"
 local grids = require "meissa.plan.grid"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
@@ -105,7 +106,8 @@ end
 
 -- Kinds of a kernel's parameters that are the same as long as its arrays are, or that C sets anew.
 local LASTING = {pointer = true, stride = true, extent = true, limit = true, step = true,
-                 entries = true, coord = true, rows = true, draws = true, touched = true}
+                 entries = true, coord = true, rows = true, draws = true, touched = true,
+                 inner = true, list = true, length = true}
 
 -- The slot with the place of random numbers.
 local function draws_of(instance)
@@ -129,11 +131,39 @@ local function arguments_of(info, bindings)
   return list
 end
 
--- The captures, nil where one is none of those that can be compared.
+-- Where a variable of a function, or a field of a table, is: the subject and key of a place that
+-- `reached` has.
+local function place_in(holder, name)
+  if type(holder) ~= "function" then
+    return tables.holder_of(holder, name), name
+  end
+  for n = 1, math.huge do
+    local found = debug.getupvalue(holder, n)
+    if not found then return tables.holder_of(debug.getfenv(holder), name), name end
+    if found == name then return holder, n end
+  end
+end
+
+-- The numbers that the kernel takes from captured functions and tables; nil where one was found
+-- elsewhere than `reached` says.
+local function data_of(instance, values, reached)
+  local list = {}
+  for k, each in ipairs(native.inner_numbers(instance, values)) do
+    local place = reached and reached:find(place_in(each.holder, each.key))
+    if not place then return nil end
+    list[k] = {slot = each.slot, place = place}
+  end
+  return list
+end
+
+-- The captures, and behind them what these lead to; nil where one is none of those that can be
+-- compared.
 local function captures_of(run, seen)
   local record, list = run.record, {}
-  for c, capture in ipairs(record.captures) do
-    local binding, about = run.bindings[c], place_of(capture, record.slots[c])
+  for c, binding in ipairs(run.bindings) do
+    local capture = record.captures[c]
+    local about = capture and place_of(capture, record.slots[c]) or
+      {reach = "nowhere", kind = "reached"}
     if binding.kind == "number" then
       about.kind = "number"
       about.parameter = situations.is_parameter(capture, run.bindings) and true or false
@@ -199,11 +229,13 @@ end
 local function make(run, known, parallel)
   local record, space = run.record, run.space
   local seen = setmetatable({}, {__mode = "v"})
-  for c in ipairs(record.captures) do seen[c] = record.recent[1].seen[c] end
+  for c in ipairs(run.bindings) do seen[c] = record.recent[1].seen[c] end
   seen[0] = space.array
   local captures, results = captures_of(run, seen), results_of(run)
   local arguments = arguments_of(run.native.info, run.bindings)
-  if not captures or not results or not arguments then return nil end
+  local reached = record.recent[1].reached
+  local data = data_of(known.instance, run.values, reached)
+  if not captures or not results or not arguments or not data then return nil end
   local steps, options, option_count = {}, copy_options(space.options)
   for d, range in ipairs(space.array and {} or space.ranges) do steps[d] = range[3] end
   local callee = record.info.callee
@@ -211,7 +243,8 @@ local function make(run, known, parallel)
     run = ffi.cast("void *", known.run), slots = known.instance.slots + 0,
     pace = record.small.pace + 0, most = small.most + 0,
     draws = draws_of(known.instance), loops = random.loops + 0,
-    captures = captures, results = results, arguments = arguments, steps = steps,
+    captures = captures, results = results, arguments = arguments, data = data, steps = steps,
+    reached = reached,
     callee = callee and place_of(callee, record.callee_slot[1]), parallel = parallel,
     space = space.array and array.core(space.array), options = options,
     option_count = option_count, seen = seen,

@@ -17,11 +17,12 @@ end
 --- A function from array values to the number of the capture that they are: by identity, as rows
 -- that stand for their views, and arrays also by their id; false for other arrays, nil for what is
 -- no array.
--- @tab values captured values @tab bindings theirs
+-- @tab values captured values @tab bindings theirs, each with its `value`, or `seen` in their place
 function M.finder(values, bindings)
   local known, ids = {}, {}
+  local seen = bindings.seen or {}
   for c, binding in ipairs(bindings) do
-    local kind, given = element.kind(values[c]), binding.value
+    local kind, given = element.kind(values[c]), binding.value or seen[c]
     if kind then known[values[c]] = known[values[c]] or c end
     if kind and M.is_array(given) then known[given] = known[given] or c end
     if kind == "handle" then

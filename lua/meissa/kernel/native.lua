@@ -62,12 +62,15 @@ end
 
 local doubles_type = ffi.typeof("double[?]")
 
--- What a path (MS_PARAM_INNER in csrc/kernel/emit/emit.h) leads to from a function.
+-- What a path (MS_PARAM_INNER in csrc/kernel/emit/emit.h) leads to from a function; and what it was
+-- found in, a function or a table, under which name.
 local function inner_value(value, path)
+  local holder, last
   for mark, name in string.gmatch(path, "([\1\2])([^\1\2]*)") do
+    holder, last = value, name
     if mark == "\1" then value = variable_of(value, name) else value = value[name] end
   end
-  return value
+  return value, holder, last
 end
 
 local function set_value(slot, value)
@@ -110,13 +113,38 @@ local fill_by_kind = {
   draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
   list = function(slot, param, _, _, values, _, lists)
     local list = inner_value(values[param.at], param.path)
-    lists[param] = doubles_type(math.max(1, #list), list)
+    if lists[param] and ffi.sizeof(lists[param]) == 8 * #list then
+      for k = 1, #list do lists[param][k - 1] = list[k] end
+    else
+      lists[param] = doubles_type(math.max(1, #list), list)
+    end
     slot.pointer = ffi.cast("void *", lists[param])
   end,
   length = function(slot, param, _, _, values)
     slot.whole = #inner_value(values[param.at], param.path)
   end,
 }
+
+--- The numbers that an instance has taken from captured functions and tables: a list of {slot =
+-- where it has put one, holder =, key =, where it was found}; a function as holder has it as the
+-- variable of that name. Valid as long as the instance is, and lists have as many elements.
+-- @tab instance a native one @tab values the captured values that it was filled with
+function M.inner_numbers(instance, values)
+  local found = {}
+  local function add(slot, value, holder, key)
+    if type(value) ~= "number" then return end
+    found[#found + 1] = {slot = ffi.cast("void *", slot), holder = holder, key = key}
+  end
+  for n, param in ipairs(instance.info.params) do
+    if param.kind == "inner" then
+      add(instance.slots + (n - 1), inner_value(values[param.at], param.path))
+    elseif param.kind == "list" then
+      local list = inner_value(values[param.at], param.path)
+      for k = 1, #list do add(instance.lists[param] + (k - 1), list[k], list, k) end
+    end
+  end
+  return found
+end
 
 -- Kinds of parameters that are an execution's own; the others tell where memory is.
 local OWN = {value = true, inner = true, draws = true, list = true, length = true}

@@ -26,7 +26,7 @@
 local buffer = require("string.buffer")
 local ffi = require("ffi")
 local arrays = require("meissa.array")
-local bytecode = require("meissa.kernel.bytecode")
+local bytecode_facts = require("meissa.capture.bytecode_facts")
 local errors = require("meissa.base.errors")
 local libraries = require("meissa.base.libraries")
 local naming = require("meissa.kernel.naming")
@@ -238,7 +238,7 @@ function Encoder:module(name)
 end
 
 function Encoder:func(id, fn)
-  local about = bytecode.about(fn)
+  local about = bytecode_facts.about(fn)
   local upvalues, n = {}, 1
   while true do
     local name, value = debug.getupvalue(fn, n)

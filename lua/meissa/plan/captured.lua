@@ -9,11 +9,11 @@
 local array = require "meissa.array"
 local basics = require "meissa.base.basics"
 local buffers = require "meissa.array.buffer"
-local bytecode = require "meissa.capture.bytecode"
 local capture = require "meissa.capture"
 local errors = require "meissa.base.errors"
 local models = require "meissa.sync.models"
 local frame = require "meissa.capture.frame"
+local reached = require "meissa.capture.reached"
 local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
 local situations = require "meissa.plan.situation"
@@ -51,17 +51,18 @@ end
 -- Executions of a loop that are remembered: arrays that take turns have one each.
 local MOST_RECENT = 4
 
--- Whether the captures are what they were but for numbers; nil if they will never be again.
-local function is_captured(recent, given)
+-- Whether the captures are what they were but for numbers; nil if they will never be again. Behind
+-- those of the captures there are bindings of arrays that functions and tables lead to.
+local function is_captured(recent, given, count)
   for c, binding in ipairs(recent.bindings) do
     local value, before = given[c], recent.seen[c]
     if before == nil and binding.kind ~= "nil" and binding.kind ~= "number" then return nil end
-    if not (type(value) == "number" and binding.kind == "number") and
+    if c <= count and not (type(value) == "number" and binding.kind == "number") and
        not rawequal(value, before) then
       return false
     end
   end
-  return true
+  return not recent.reached or recent.reached:same() and not basics.are_changed()
 end
 
 -- The remembered execution with these captures and this space, but for numbers and ranges, as the
@@ -69,12 +70,14 @@ end
 -- are gone go.
 local function find_recent(record, space, given)
   local list, source = record.recent or {}, space.array and array.describe(space.array).id
+  local fits, count = {}, #record.captures
   for k = #list, 1, -1 do
-    if is_captured(list[k], given) == nil then table.remove(list, k) end
+    fits[list[k]] = is_captured(list[k], given, count)
+    if fits[list[k]] == nil then table.remove(list, k) end
   end
   for k, recent in ipairs(list) do
     local alike, same = spaces.compare(space, recent.outline)
-    if alike and source == recent.source_id and is_captured(recent, given) then
+    if alike and source == recent.source_id and fits[recent] then
       table.remove(list, k)
       table.insert(list, 1, recent)
       return recent, same
@@ -90,6 +93,7 @@ local function recall(record, space, roots)
   for c, each in ipairs(record.captures) do given[c] = frame.follow(each, roots[c]) end
   local recent, same = find_recent(record, space, given)
   if not recent then return nil end
+  for c = #record.captures + 1, #recent.bindings do given[c] = recent.seen[c] end
   for c, binding in ipairs(recent.bindings) do
     local value = given[c]
     if binding.kind == "number" then
@@ -154,21 +158,18 @@ local function resolve(record, space, roots, env)
   return bindings, values
 end
 
--- Whether a captured function is what it was as long as it is the same function: one that takes
--- nothing from outside, no variable and nothing by a name.
-local function is_closed(binding)
-  return binding.kind == "function" and not binding.owned and
-    debug.getinfo(binding.value, "u").nups == 0 and next(bytecode.names(binding.value)) == nil
-end
-
--- Whether an execution's captures can be recalled by the next one.
-local function is_lasting(record, bindings)
+-- Whether an execution's captures can be recalled by the next one; what its functions and tables
+-- lead to, if there are any.
+local function is_lasting(bindings)
+  if bindings.moves or bindings.requires then return false end
+  local changing = false
   for _, binding in ipairs(bindings) do
-    if not UNCHANGING[binding.kind] and not is_closed(binding) or binding.name == "require" then
-      return false
-    end
+    if binding.name == "require" then return false end
+    changing = changing or not UNCHANGING[binding.kind]
   end
-  return #bindings == #record.captures and not bindings.moves
+  if not changing then return true end
+  local found = not basics.are_changed() and reached.take(bindings, UNCHANGING)
+  return found ~= nil and found ~= false, found or nil
 end
 
 -- A driver loop with moving bounds comes back to plans: what was made ready for so many is kept.
@@ -194,17 +195,20 @@ function M.remember(record, space, plan, found)
   local bindings, recent = found.bindings, found.recent
   if recent then
     for _, binding in ipairs(bindings) do binding.value = nil end
-  elseif is_lasting(record, bindings) then
+  else
+    local lasting, leads_to = is_lasting(bindings)
+    if not lasting then return end
     -- Weak: a loop that has run does not keep its arrays alive.
     local seen = setmetatable({}, {__mode = "v"})
     for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
-    recent = {bindings = bindings, seen = seen, source = space.source, situation = found.situation,
+    for _, binding in ipairs(bindings.inner) do binding.value = nil end
+    bindings.seen = seen
+    recent = {bindings = bindings, seen = seen, reached = leads_to, source = space.source,
+              situation = found.situation,
               source_id = space.array and array.describe(space.array).id}
     record.recent = record.recent or {}
     table.insert(record.recent, 1, recent)
     record.recent[MOST_RECENT + 1] = nil
-  else
-    return
   end
   recent.outline, recent.plan, recent.positions = spaces.outline(space), plan, space.positions
   found.ready = ready_for(recent, plan, found.ready)

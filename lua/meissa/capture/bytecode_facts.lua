@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What a Lua function does, as its bytecode tells: which globals it reads, whether it assigns
 -- variables from outside itself, and whether it uses LuaJIT's own `^`.
--- @module meissa.kernel.bytecode
+-- @module meissa.capture.bytecode_facts
 local opcodes = require("meissa.capture.opcodes")
 local util = require("jit.util")
 
@@ -25,11 +25,7 @@ local function each_instruction(proto, visit)
   end
 end
 
---- Looks through a function and those defined in it.
--- @tparam function fn a Lua function
--- @treturn table {globals = list of names that it reads, assigns = true if it assigns upvalues or
--- globals, power = true if it uses `^`}
-function M.about(fn)
+local function look_through(fn)
   local about, seen = { globals = {} }, {}
   each_instruction(fn, function(op, operand, proto)
     if op == GET_GLOBAL then
@@ -43,6 +39,18 @@ function M.about(fn)
     end
   end)
   return about
+end
+
+-- By function, whose code never changes.
+local known = setmetatable({}, { __mode = "k" })
+
+--- Looks through a function and those defined in it.
+-- @tparam function fn a Lua function
+-- @treturn table {globals = list of names that it reads, assigns = true if it assigns upvalues or
+-- globals, power = true if it uses `^`}; not to be changed
+function M.about(fn)
+  known[fn] = known[fn] or look_through(fn)
+  return known[fn]
 end
 
 return M

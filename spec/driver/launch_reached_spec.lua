@@ -1,0 +1,269 @@
+-- SPDX-License-Identifier: MIT
+-- Small loops over captured functions, methods and tables that are run again by one call of C: each
+-- change of what these lead to is seen. The same loops as plain Lua say what is right.
+-- MEISSA_TEST_SEED replays a run.
+local launches = require "meissa.driver.launch"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local seed = require "spec.support.seed"
+
+local N = 12
+
+-- luacheck: globals level
+
+-- What loops capture, made anew for each program. Functions are in an environment of their own.
+local function world()
+  local w = {W = meissa.rand(N, {seed = 1}), V = meissa.rand(N, {seed = 2}), out = meissa.zeros(N)}
+  w.env = setmetatable({level = 0.5, math = {sqrt = math.sqrt, floor = math.floor}}, {__index = _G})
+  local rate, other = 0.25, 3
+  local function inner(x) return x * rate end
+  local function outer(x) return inner(x) + math.sqrt(x) * level end
+  local function at(i) return (i + other) % N + 1 end
+  w.set_rate = function(x) rate = x end
+  w.set_inner = function(fn) inner = fn end
+  w.set_other = function(x) other = x end
+  for _, fn in ipairs {inner, outer, at} do setfenv(fn, w.env) end
+  w.outer, w.at = outer, at
+  w.model = {W = w.W, b = 2, sub = {c = 1}}
+  function w.model.predict(m, i) return m.W[i] * m.b + m.sub.c end
+  w.base = {}
+  w.base.__index = w.base
+  function w.base.scale(self, x) return x * self.b end
+  w.class = setmetatable({}, w.base)
+  w.class.__index = w.class
+  function w.class.predict(self, i) return self:scale(self.W[i]) end
+  w.object = setmetatable({W = w.W, b = 3}, w.class)
+  w.list, w.first = {1, 2, 3, 4}, 1
+  return w
+end
+
+-- Each loop twice: in parallel, and as plain Lua over `t`.
+local LOOPS = {
+  globals = {function(w)
+    local out, outer = w.out, w.outer
+    for i in parallel(N) do out[i] = outer(i) end
+  end, function(w, t)
+    for i = 1, N do t[i] = w.outer(i) end
+  end},
+  subscripts = {function(w)
+    local out, W, at = w.out, w.W, w.at
+    for i in parallel(N) do out[at(i)] = W[i] end
+  end, function(w, t)
+    for i = 1, N do t[w.at(i)] = w.W[i] end
+  end},
+  methods = {function(w)
+    local out, model = w.out, w.model
+    for i in parallel(N) do out[i] = model:predict(i) end
+  end, function(w, t)
+    for i = 1, N do t[i] = w.model:predict(i) end
+  end},
+  classes = {function(w)
+    local out, object = w.out, w.object
+    for i in parallel(N) do out[i] = object:predict(i) end
+  end, function(w, t)
+    for i = 1, N do t[i] = w.object:predict(i) end
+  end},
+  lists = {function(w)
+    local out, list = w.out, w.list
+    for i in parallel(N) do out[i] = list[i % 4 + 1] + #list end
+  end, function(w, t)
+    for i = 1, N do t[i] = w.list[i % 4 + 1] + #w.list end
+  end},
+}
+
+local function double(x) return 2 * x end
+
+-- What may change, by the loop that sees it.
+local CHANGES = {
+  globals = {
+    {"a variable", function(w, x) w.set_rate(x) end},
+    {"a variable's sign of zero", function(w, x) w.set_rate(x > 0.5 and 0 or -0) end},
+    {"a variable that is nan", function(w) w.set_rate(0 / 0) end},
+    {"the function behind a variable", function(w) w.set_inner(double) end},
+    {"a function with variables of its own", function(w, x) w.set_inner(function(y)
+      return y - x
+    end) end},
+    {"a global", function(w, x) w.env.level = x end},
+    {"a function of a library", function(w) w.env.math.sqrt = double end},
+    {"a library", function(w) w.env.math = {sqrt = function(y) return y + 1 end} end},
+    {"the environment", function(w, x)
+      setfenv(w.outer, setmetatable({level = x}, {__index = _G}))
+    end},
+    {"what is behind the environment", function(w, x)
+      w.env.level = nil
+      setmetatable(w.env, {__index = {level = x}})
+    end},
+    {"the table behind the environment", function(w, x)
+      w.env.level = nil
+      getmetatable(w.env).__index = {level = x}
+    end},
+  },
+  subscripts = {
+    {"a number in subscripts", function(w, x) w.set_other(math.floor(20 * x)) end},
+    {"another one that is alike", function(w) w.set_other(3) end},
+  },
+  methods = {
+    {"a field", function(w, x) w.model.b = x end},
+    {"a field of a field", function(w, x) w.model.sub.c = x end},
+    {"the table of a field", function(w, x) w.model.sub = {c = x} end},
+    {"an array", function(w) w.model.W = w.V end},
+    {"a longer array", function(w) w.model.W = meissa.rand(2 * N, {seed = 3}) end},
+    {"the array's elements", function(w, x) w.W:fill(x) end},
+    {"a method", function(w) w.model.predict = function(m, i) return m.W[i] - m.b end end},
+    {"a metatable", function(w) setmetatable(w.model, {__index = {z = 1}}) end},
+    {"a field that others do not read", function(w, x) w.model.epoch = x end},
+    {"a field that is gone to a metatable", function(w, x)
+      w.model.b = nil
+      setmetatable(w.model, {__index = {b = x}})
+    end},
+  },
+  classes = {
+    {"a field", function(w, x) w.object.b = x end},
+    {"a method of the class", function(w)
+      w.class.predict = function(self, i) return self.W[i] + self.b end
+    end},
+    {"a method of the class behind it", function(w)
+      w.base.scale = function(self, x) return x - self.b end
+    end},
+    {"a method of the object's own", function(w)
+      w.object.scale = function(_, x) return x * x end
+    end},
+    {"the class", function(w)
+      setmetatable(w.object, {__index = {predict = function(self, i) return self.W[i] end}})
+    end},
+    {"the class behind the class", function(w)
+      setmetatable(w.class, {__index = {scale = function(_, x) return -x end}})
+    end},
+    {"what __index is", function(w)
+      w.class.__index = {predict = function(self, i) return 5 * self.W[i] end}
+    end},
+    {"a field that goes to the class", function(w, x)
+      w.object.b, w.class.b = nil, x
+    end},
+  },
+  lists = {
+    {"an element", function(w, x) w.list[3] = x end},
+    {"one more element", function(w, x) w.list[#w.list + 1] = x end},
+    {"a field of another kind", function(w) w.list.name = "list" end},
+    {"all elements", function(w, x) for k = 1, 4 do w.list[k] = k * x end end},
+    {"another list", function(w, x) w.list = {x, x, 1, 2} end},
+  },
+}
+
+local function expected(loop, w)
+  local t = {}
+  for i = 1, N do t[i] = w.out[i] end
+  loop[2](w, t)
+  return t
+end
+
+local function same(one, other)
+  for i = 1, N do
+    local a, b = one[i], other[i]
+    if not (a ~= a and b ~= b) and (a ~= b or 1 / a ~= 1 / b) then return false end
+  end
+  return true
+end
+
+-- Runs a loop and compares it; whether a launch has run it. Where plain Lua raises an error, the
+-- loop does, too, and leaves all as it was.
+local function run(name, w, about)
+  local loop, before, old = LOOPS[name], launches.executions, w.out:totable()
+  local ok, right = pcall(expected, loop, w)
+  assert.equal(ok, (pcall(loop[1], w)), about)
+  assert.is_true(same(ok and right or old, w.out:totable()), name .. ", " .. about)
+  return launches.executions > before
+end
+
+local function until_launched(name, w, about)
+  for _ = 1, 3000 do
+    if run(name, w, about) then return true end
+  end
+  error("no launch of " .. name)
+end
+
+describe("small loops over what functions and tables lead to", function()
+  for name, changes in pairs(CHANGES) do
+    for _, change in ipairs(changes) do
+      it(("see %s change (%s)"):format(change[1], name), function()
+        local w = world()
+        until_launched(name, w, "before")
+        change[2](w, 0.625)
+        for _ = 1, 3 do run(name, w, change[1]) end
+        change[2](w, 0.75)
+        for _ = 1, 3 do run(name, w, change[1]) end
+      end)
+    end
+  end
+
+  it("see numbers that are computed with change without the long way", function()
+    local cases = {{"globals", "set_rate"}, {"methods", "model", "b"}, {"classes", "object", "b"},
+                   {"lists", "list", 2}}
+    for _, case in ipairs(cases) do
+      local w = world()
+      until_launched(case[1], w, "before")
+      for x = 1, 20 do
+        if case[3] then w[case[2]][case[3]] = x / 8 else w[case[2]](x / 8) end
+        assert.is_true(run(case[1], w, "number " .. x), case[1] .. " took the long way")
+      end
+    end
+  end)
+
+  it("see functions of LuaJIT's libraries change", function()
+    local w, sqrt = world(), math.sqrt
+    w.env.math = nil
+    until_launched("globals", w, "before")
+    _G.math.sqrt = double
+    local ok, err = pcall(run, "globals", w, "another math.sqrt")
+    _G.math.sqrt = sqrt
+    assert.is_true(ok, err)
+    for _ = 1, 3 do run("globals", w, "math.sqrt again") end
+  end)
+
+  it("see any changes in any order", function()
+    math.randomseed(seed)
+    local random, before = math.random, launches.executions
+    for program = 1, 40 do
+      local w = world()
+      for name in pairs(CHANGES) do until_launched(name, w, "program " .. program) end
+      for step = 1, 20 do
+        for name, changes in pairs(CHANGES) do
+          if random(3) == 1 then
+            local change = changes[random(#changes)]
+            change[2](w, random(1000) / 1000)
+            local repeats = random(3)
+            for _ = 1, repeats do run(name, w, ("%d.%d %s"):format(program, step, change[1])) end
+          end
+        end
+      end
+    end
+    assert.is_true(launches.executions - before > 500, "few launches")
+  end)
+
+  it("see arrays that are freed", function()
+    local w = world()
+    until_launched("methods", w, "before")
+    w.W:free()
+    local ok, err = pcall(LOOPS.methods[1], w)
+    assert.is_false(ok)
+    assert.equal("ARR", err.code)
+  end)
+
+  it("keep nothing alive", function()
+    local w = world()
+    until_launched("methods", w, "before")
+    local alive = setmetatable({w.model, w.W, w.model.predict}, {__mode = "v"})
+    w = nil -- luacheck: ignore
+    jit.flush()
+    for _ = 1, 4 do collectgarbage() end
+    assert.is_nil(alive[1] or alive[2] or alive[3])
+  end)
+
+  it("do without where there is too much to look at", function()
+    local w = world()
+    for k = 1, 400 do w.model["x" .. k] = k end
+    for _ = 1, 200 do assert.is_false(run("methods", w, "large")) end
+    w.model.b = 7
+    run("methods", w, "large")
+  end)
+end)
