@@ -39,6 +39,15 @@ end
 describe("meissa.replicas with Torch", function()
   teardown(function() meissa.init {} end)
 
+  it("runs on the workers", function()
+    meissa.init {workers = 2}
+    local function number() return io.open("/proc/self/stat"):read "*n" end
+    local list = meissa.replicas(2, {}, function(_, t) return {number(), torch.isTensor(t)} end,
+                                 vector(1))
+    assert.is_true(list[1][2] and list[2][2])
+    assert.is_true(list[1][1] ~= list[2][1] and list[1][1] ~= number())
+  end)
+
   it("reduces and scatters tensors, in place", function()
     local seen = on_all_roads(function()
       local list = meissa.replicas(3, {}, function(r)
@@ -87,6 +96,19 @@ describe("meissa.replicas with Torch", function()
     assert.same({{1, 12, 13, 14}, {1, 32, 33, 34}, {1}, {3}}, seen)
     assert.same({1, 2, 3, 4}, numbers(flat))
     assert.same({7, 8}, numbers(all))
+  end)
+
+  it("reduces tensors that share memory, each once", function()
+    local seen = on_all_roads(function()
+      return meissa.replicas(3, {}, function(r)
+        local all = vector(1, 2, r.index)
+        r.allReduce {all = all, part = all:narrow(1, 2, 2)}
+        local each = vector(1, r.index)
+        r.allReduce({each, each}, function(a, b) return a:add(b) end)
+        return {numbers(all), numbers(each)}
+      end)
+    end)
+    assert.same({{3, 6, 6}, {3, 6}}, seen[2])
   end)
 
   it("trains as distlearn does, with uneven steps", function()

@@ -65,6 +65,76 @@ describe("meissa.replicas on workers", function()
     end
   end)
 
+  -- Arrays of all sizes and types, which grow and shrink, are met twice and seen as views.
+  local function exchange_many(K, seed)
+    local list = meissa.replicas(K, {seed = seed}, function(r)
+      local seen, wide = {}, meissa.zeros(40, 50)
+      local function see(...)
+        for _, x in ipairs {...} do seen[#seen + 1] = BITS:format(x) end
+      end
+      for step = 1, 15 do
+        local n = ({3, 2000, 100, 5000, 400})[(step + seed) % 5 + 1]
+        local a, b = meissa.zeros(n), meissa.zeros({n}, {type = "float"})
+        local c = meissa.zeros({n, 2}, {type = "int32"})
+        for i = 1, n, 7 do
+          a[i], b[i], c[i][2] = meissa.normal(), meissa.normal(), meissa.random(1000)
+        end
+        wide:fill(r.index + step)
+        local column = wide:select(2, 3)
+        local t = {a, b, x = {c, column, meissa.random()}, narrow = a:narrow(1, 1, n - 1)}
+        if step % 3 == 0 then
+          r.allReduce(t, function(x, y)
+            return type(x) == "number" and x * y or x:add(-1, y)
+          end)
+        elseif step % 3 == 1 then
+          r.allReduce(t)
+          r.allReduce {a, a}
+        else
+          r.scatter(t)
+          r:exchange(a, {topology = "ring"})
+        end
+        see(a:sum(), a[1], a[n], b:sum(), b:norm(), c:sum(), column:sum(), wide:sum(), t.x[3])
+      end
+      return {table.concat(seen, " "), meissa.full(3000, r.index)}
+    end)
+    local words = {}
+    for k, each in ipairs(list) do words[k] = each[1] .. BITS:format(each[2]:sum()) end
+    return table.concat(words, "\n")
+  end
+
+  it("exchanges large arrays of any type with the same bits", function()
+    for seed = SEED, SEED + 2 do
+      local K = 2 + seed % 4
+      meissa.init {workers = 0}
+      local expected = exchange_many(K, seed)
+      for workers = 1, 3 do
+        meissa.init {workers = workers}
+        assert.equal(expected, exchange_many(K, seed), "seed " .. seed .. ", workers " .. workers)
+      end
+      meissa.init {workers = 2, transport = "tcp", shm = false}
+      assert.equal(expected, exchange_many(K, seed), "by value, seed " .. seed)
+    end
+  end)
+
+  it("keeps what replicas return where it does not change any more", function()
+    meissa.init {workers = 2}
+    local function run(x)
+      return meissa.replicas(2, {}, function(r, value)
+        local v = meissa.full(5000, value + r.index)
+        r.allReduce(v)
+        r.allReduce(v)
+        return v
+      end, x)
+    end
+    local first = run(1)
+    local second = run(10)
+    assert.same({2 * 5, 2 * 23}, {first[1][5000], second[2][1]})
+    first[1]:fill(7)
+    local sum = 0
+    for i in meissa.parallel(5000) do sum = sum + first[1][i] + first[2][i] end
+    assert.equal(5000 * 17, sum)
+  end)
+
   it("runs in the worker processes, each set up once", function()
     meissa.init {workers = 3}
     local function status()

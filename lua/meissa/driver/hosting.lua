@@ -5,6 +5,10 @@
 -- even loads each process gets the replicas that it had before.
 -- @module meissa.driver.hosting
 
+local array = require "meissa.array"
+local boards = require "meissa.kernel.board"
+local buffer = require "string.buffer"
+local c_api = require "meissa.array.c_api"
 local encoded = require "meissa.base.encoded"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
@@ -16,6 +20,7 @@ local records = require "meissa.driver.record"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
+local worker_count = require "meissa.driver.worker_count"
 
 local M = {}
 
@@ -48,13 +53,42 @@ local function raise(failure)
   error(errors.new(fields), 0)
 end
 
+-- Bytes of the largest board: beyond that memory arrays travel.
+local MOST_BOARD = 2 ^ 30
+
+--- A board that the workers see; nil where memory is not shared, or there is none.
+-- @number rows how many @number size bytes of each, at least
+function M.board(rows, size)
+  if worker_count.by_value(pool.session()) or rows * size > MOST_BOARD then return nil end
+  local doubles = math.ceil(size / 8)
+  local ok, memory = pcall(array.zeros, {rows, doubles})
+  if not ok then return nil end
+  return boards.new(array.core(memory).data, rows, 8 * doubles, memory)
+end
+
+-- The operands of a job for which boards are read and written, and what tells of them; of both nil
+-- where there are none. Nothing is undone on them.
+local function place(told, read, written)
+  if not read and not written then return nil end
+  local operands = ffi.gc(c_api.call(c_api.lib.ms_operands_new, 0), c_api.lib.ms_operands_free)
+  local function add(board)
+    return board and {size = board.size,
+      number = c_api.call(c_api.lib.ms_operands_array, operands, array.core(board.keep), 0, nil)}
+  end
+  told.read, told.written = add(read), add(written)
+  return operands
+end
+
 --- Has all replicas make a step, each where it is; what hosted.step gives, by replica.
--- @tab hosting what `new` gave @string told what all are told
+-- @tab hosting what `new` gave @tab told what all are told
+-- @tab[opt] read the board that `told` speaks of @tab[opt] written the board for what they leave
 -- Errors: WRK INT NET.
-function M.step(hosting, told)
+function M.step(hosting, told, read, written)
   local session, left = pool.session(), {}
+  local operands = place(told, read, written)
   local outcome, failure = pool.during_loop(session.run, session, {
-    key = hosted.KEY, kernel = hosted.KEY, run = told, plan = hosting.grid.core,
+    key = hosted.KEY, kernel = hosted.KEY, run = buffer.encode(told), operands = operands,
+    plan = hosting.grid.core,
     transaction = true, workers = 0, loads = ffi.cast("uint64_t *", hosting.loads), buffers = 0,
   })
   show(outcome or failure)

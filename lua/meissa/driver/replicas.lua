@@ -10,7 +10,6 @@
 -- @module meissa.driver.replicas
 
 local away = require "meissa.worker.away"
-local buffer = require "string.buffer"
 local carriers = require "meissa.worker.replica"
 local copies = require "meissa.sync.replica"
 local errors = require "meissa.base.errors"
@@ -52,11 +51,11 @@ local function meet_all(run)
   end
   run.meeting = kind
   away.meet(kind)
-  local ok, answer = pcall(meetings[kind], run, requests)
+  local ok, answer, gets = pcall(meetings[kind], run, requests)
   away.meet(nil)
   if not ok then error(answer, 0) end
   run.meeting = nil
-  return answer
+  return answer, gets
 end
 
 -- An array is about to be written by shards: it can be put back.
@@ -81,7 +80,10 @@ local function run_here(run, fn, setup, arguments, count)
   for k = 1, run.count do carriers.begin(run, k, fn, arguments, count) end
   publish(run)
   while not all_finished(run) do
-    local answer = meet_all(run)
+    local answer, gets = meet_all(run)
+    for _, replica in ipairs(gets and run.replicas or {}) do
+      values.assign(replica.request.values, gets)
+    end
     for _, replica in ipairs(run.replicas) do carriers.go_on(replica, answer) end
     publish(run)
   end
@@ -121,25 +123,26 @@ local function take(run, left)
   for k, replica in ipairs(run.replicas) do
     replica.request = nil
     if left[k].request then
-      replica.request = parcel.open(left[k].request)[1]
+      replica.request = parcel.open(left[k].request, run.board)[1]
     else
       replica.finished, run.results[k] = true, parcel.open(left[k].result)[1]
     end
+    run.needed = math.max(run.needed, left[k].needed)
   end
   return take_shards(run, left)
 end
 
-local WORDS = {whither = "replicas", path = function() return "what replicas have come to" end}
-
--- What replicas are told of a meeting.
-local function told_of(run, done)
+-- What replicas are told of a meeting. What lies on the board is told by its place.
+local function told_of(run, done, gets)
   local told, first = {done = done}, run.replicas[1].request
+  local options = {whither = "replicas", board = run.board,
+                   path = function() return "what replicas have come to" end}
   if first.kind == "exchange" then
     for k, replica in ipairs(run.replicas) do
-      told[k] = parcel.pack({replica.request.array}, 1, WORDS)
+      told[k] = parcel.pack({replica.request.array}, 1, options)
     end
-  elseif first.values then
-    told.all = parcel.pack({values.leaves(first.values)}, 1, WORDS)
+  elseif gets then
+    told.all = parcel.pack({gets}, 1, options)
   end
   return told
 end
@@ -150,16 +153,27 @@ local function meet_there(run)
   return answer
 end
 
+-- The board to write to takes the place of the one to read from, for what replicas have been found
+-- to need; what was on it has been read by all.
+local function turn_boards(run)
+  run.board, run.other = run.other, run.board
+  if run.needed > (run.board and run.board.size or 0) then
+    run.board = hosting.board(run.count, run.needed)
+  end
+end
+
 local function run_there(run, sent)
   last_id = last_id + 1
+  run.needed, run.board, run.other = 0, nil, nil
   for k = 1, run.count do run.replicas[k] = {index = k} end
   local told = {id = last_id, count = run.count, draws = run.draws, step = 0, sent = sent,
                 torch = package.loaded.torch ~= nil}
-  local shards = take(run, hosting.step(run.hosting, buffer.encode(told)))
+  local shards = take(run, hosting.step(run.hosting, told))
   while not all_finished(run) do
     told = {id = last_id, step = told.step + 1, answer = meet_there(run), shards = shards,
             reduces = run.reduces, bytes = run.bytes}
-    shards = take(run, hosting.step(run.hosting, buffer.encode(told)))
+    turn_boards(run)
+    shards = take(run, hosting.step(run.hosting, told, run.other, run.board))
   end
 end
 
@@ -170,6 +184,9 @@ end
 -- Runs replicas on workers; once more from the beginning where one has died with what it had.
 local function run_on_workers(run, sent)
   run.hosting = hosting.new(run.count)
+  run.owned = {is_seen = function(value)
+    return run.board ~= nil and run.board:find(value) ~= nil
+  end}
   for attempt = 1, 2 do
     local ok, err = pcall(run_there, run, sent)
     if ok then return end

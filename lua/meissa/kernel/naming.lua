@@ -68,6 +68,32 @@ function M.index()
   return names, modules
 end
 
+-- The last index, and the modules that were loaded then.
+local recent = { loaded = {}, count = -1 }
+
+local function is_recent()
+  local count = 0
+  for module, content in tables.each(package.loaded) do
+    count = count + 1
+    if recent.loaded[module] ~= content then return false end
+  end
+  return count == recent.count
+end
+
+--- The same as it was when a module was loaded last: for what is sent often. What modules have got
+-- since then by assignments has no name in it.
+function M.recent_index()
+  if not is_recent() then
+    local loaded, count = {}, 0
+    for module, content in tables.each(package.loaded) do
+      loaded[module], count = content, count + 1
+    end
+    recent = { loaded = loaded, count = count }
+    recent.names, recent.modules = M.index()
+  end
+  return recent.names, recent.modules
+end
+
 --- The name of what LuaJIT has: {module, name}, nil of a library that the program has changed; and
 -- whether it is LuaJIT's.
 function M.of_library(value)

@@ -3,28 +3,42 @@
 --
 -- Elsewhere values travel with a loop, whose arrays are its operands. A parcel goes by itself, from
 -- the driver to a worker or back, and holds copies of its arrays, dense ones, and of Torch's
--- tensors.
+-- tensors. Large arrays lie on a board (meissa.kernel.board) where both ends have one.
 -- @module meissa.kernel.parcel
 
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
 local ffi = require "ffi"
+local naming = require "meissa.kernel.naming"
 local serialize = require "meissa.kernel.serialize"
 local tensor = require "meissa.array.tensor"
 local unpack_values = require "meissa.kernel.unpack"
 
 local M = {}
 
--- A dense array as plain data.
-local function packed(value)
-  local now = value:clone()
-  local about = array.describe(now)
-  return {type = about.type, dims = about.dims, frozen = array.is_frozen(value),
-          bytes = ffi.string(ffi.cast("char *", array.core(now).data), about.bytes)}
+-- Bytes of an array that is worth a place on a board.
+local LARGE = 1024
+
+-- Where a dense array lies on the board, if it does, or is put there.
+local function place_of(value, options)
+  if array.describe(value).bytes < LARGE then return nil end
+  return options.board and options.board:find(value) or options.row and options.row:put(value)
 end
 
-local function unpacked(told)
+-- A dense array as plain data.
+local function packed(value, options)
+  local about = array.describe(value)
+  local told = {type = about.type, dims = about.dims, frozen = array.is_frozen(value),
+                at = place_of(value, options)}
+  if told.at then return told end
+  local now = value:clone()
+  told.bytes = ffi.string(ffi.cast("char *", array.core(now).data), about.bytes)
+  return told
+end
+
+local function unpacked(told, board)
+  if told.at then return board:array(told) end
   local made = array.zeros(told.dims, {type = told.type})
   ffi.copy(ffi.cast("char *", array.core(made).data), told.bytes, #told.bytes)
   if told.frozen then array.core(made).writable = 0 end
@@ -33,7 +47,8 @@ end
 
 --- Bytes of values[1..count] (nil allowed).
 -- @tab options `code`, `whither` and `remedy` of errors; `path(n)`: what the user calls value n;
--- `named`: values for which a module stands where they go, with its name
+-- `named`: values for which a module stands where they go, with its name; `row` of a board, where
+-- large arrays are put, `board`, on which some may lie
 -- @treturn string the bytes @treturn table the arrays, in the order in which `open` numbers them
 -- Errors: `code` for what cannot travel, naming it.
 function M.pack(values, count, options)
@@ -53,24 +68,25 @@ function M.pack(values, count, options)
     return numbers[value]
   end
   local bytes = serialize.encode(values, count, {
-    find_array = find_array, named = options.named,
+    find_array = find_array, named = options.named, index = naming.recent_index,
     path = options.path, code = options.code, whither = options.whither,
     remedy = options.remedy, array_remedy = options.remedy,
     array_words = "an array that is not dense",
   })
-  for n, each in ipairs(arrays) do told[n] = packed(each) end
+  for n, each in ipairs(arrays) do told[n] = packed(each, options) end
   local packed_tensors = #tensors > 0 and tensor.pack(tensors) or nil
   return buffer.encode {values = bytes, arrays = told, tensors = packed_tensors}, arrays
 end
 
 --- The values of a parcel, by number, and its arrays, by number.
+-- @tab[opt] board where its large arrays lie: they stay there
 -- Errors: WRK for modules that cannot be loaded here, Torch among them.
-function M.open(bytes)
+function M.open(bytes, board)
   local told, arrays = encoded.from_message(bytes), {}
   local tensors = told.tensors and tensor.unpack(told.tensors)
   local values = unpack_values.decode(told.values, {globals = _G, array = function(number)
     if number < 0 then return tensors[-number] end
-    arrays[number] = arrays[number] or unpacked(told.arrays[number])
+    arrays[number] = arrays[number] or unpacked(told.arrays[number], board)
     return arrays[number]
   end})
   return values, arrays

@@ -93,7 +93,7 @@ function Encoder:name(value)
   if self.given[value] then return { self.given[value] } end
   local name, found = naming.of_library(value)
   if found then return name end
-  if not self.names then self.names, self.tables = naming.index() end
+  if not self.names then self.names, self.tables = self.index() end
   return naming.find(value, self.names)
 end
 
@@ -314,7 +314,7 @@ end
 -- its number, or false for an array that cannot travel; `find_known(value)`, where values return:
 -- the encoded form of one that was sent, then no other functions travel; `modules`, where `require`
 -- may be called: {name, ..., name, ...} of those that are required beside what functions require;
--- `named`: names of modules by table that are sent by these;
+-- `named`: names of modules by table that are sent by these; `index` in place of naming.index;
 -- `code`, `whither` and `remedy` of the error;
 -- `array_words` and `array_remedy` for arrays that cannot travel
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
@@ -332,7 +332,7 @@ function M.encode(values, count, options, basics)
     array_words = options.array_words or "an array that the loop does not name itself",
     refused = basics and basics.refused or {},
     modules = {}, missing = {}, requires = options.modules and true, named = {},
-    given = options.named or {},
+    given = options.named or {}, index = options.index or naming.index,
     world = { field_of = tables.field_of,
       is_array = function(value) return options.find_array(value) ~= nil end },
   }, Encoder)

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- Meetings: what is done when all replicas of meissa.replicas have come to the same exchange.
 --
--- Each takes the run of the replicas ({count, slots, reduces, bytes, ...}) and their requests, in
--- their order, checks that these go together, and works in place. One thread; nothing waits.
+-- Each takes the run of the replicas ({count, slots, reduces, bytes, owned = see values.reduce,
+-- where what they give is nobody else's, ...}) and their requests, in their order, and checks that
+-- these go together. What all get it gives; exchanges work in place. One thread; nothing waits.
 -- @module meissa.sync.meeting
 
 local array = require "meissa.array"
@@ -32,6 +33,7 @@ end
 
 --- Reduces what replicas ask for to their sum, or by the operation that the first one gives.
 -- @treturn number how many have finished their steps
+-- @treturn table what all get, for values.assign
 -- Errors: OPT, and what the operation raises.
 function M.allReduce(run, requests)
   local all, done, op = {}, 0, nil
@@ -40,20 +42,21 @@ function M.allReduce(run, requests)
     done = done + (request.done and 1 or 0)
   end
   check_alike("allReduce", requests, all)
-  values.reduce(all, op)
   run.reduces = run.reduces + 1
   run.bytes = run.bytes + 2 * (run.count - 1) * values.bytes(all[1])
-  return done
+  return done, values.reduce(all, op, run.owned)
 end
 
 --- Gives all replicas what the first one has.
+-- @treturn nil
+-- @treturn table what all get, for values.assign
 -- Errors: OPT.
 function M.scatter(run, requests)
   local all = {}
   for k, request in ipairs(requests) do all[k] = request.values end
   check_alike("scatter", requests, all)
-  values.scatter(all)
   run.bytes = run.bytes + (run.count - 1) * values.bytes(all[1])
+  return nil, values.leaves(all[1])
 end
 
 --- Nothing but that all have come to it.

@@ -6,8 +6,13 @@
 -- @module meissa.sync.values
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local methods = require "meissa.array.method"
 local tables = require "meissa.base.tables"
+
+local lib = c_api.lib
 
 local M = {}
 
@@ -120,13 +125,50 @@ local function copy_of(value)
   return is_number(value) and value or value:clone()
 end
 
---- Gives a table's values others, in order.
+-- Elements that are summed at a time, so that they are written to memory once.
+local PIECE = 2048
+
+local COPY, AXPY = methods.of.copy.operation, methods.of.axpy.operation
+
+-- Whether an array can be written, its elements one behind the other.
+local function is_plain(value)
+  local core, about, stride = array.core(value), array.describe(value), 1
+  for d = #about.dims, 1, -1 do
+    if about.strides[d] ~= stride then return false end
+    stride = stride * about.dims[d]
+  end
+  return core.readable == core.generation and core.writable == core.generation
+end
+
+-- Makes an array the sum of others of its type and size, added in their order.
+local function add_up(target, terms)
+  if not is_plain(target) then
+    target:copy(terms[1])
+    for k = 2, #terms do target:add(terms[k]) end
+    return
+  end
+  local core, bytes = array.core(target), array.describe(target).bytes
+  local count, type, from = tonumber(core.count), core.type, {}
+  local size, to = bytes / count, ffi.cast("char *", core.data)
+  for k, term in ipairs(terms) do from[k] = ffi.cast("char *", array.core(term).data) end
+  for first = 0, count - 1, PIECE do
+    local at, many = first * size, math.min(PIECE, count - first)
+    for k = 1, #from do
+      lib.ms_row_apply(k == 1 and COPY or AXPY, type, to + at, 1, type, from[k] + at, 1, many, 1,
+                       c_api.err)
+    end
+  end
+  if c_api.err.code ~= 0 then c_api.raise_pending() end
+end
+
+--- Gives a table's values others, in order: sums, where these are `terms`.
 function M.assign(t, values)
   local e = 0
   walk(t, function(old)
     e = e + 1
-    if is_number(old) then return values[e] end
-    old:copy(values[e])
+    local new = values[e]
+    if is_number(old) then return new end
+    if type(new) == "table" and new.terms then add_up(old, new.terms) else old:copy(new) end
     return nil
   end)
 end
@@ -144,27 +186,53 @@ local function combine(op, value, other)
                "becomes with b", tostring(result), is_number(value) and "numbers" or "arrays")
 end
 
---- Reduces the replicas' values in the order of the replicas: all get the result.
+-- Whether no value is met twice, in one table or another.
+local function are_distinct(lists)
+  local seen = {}
+  for _, list in ipairs(lists) do
+    for _, value in ipairs(list) do
+      if not is_number(value) then
+        if seen[value] then return false end
+        seen[value] = true
+      end
+    end
+  end
+  return true
+end
+
+-- The arrays with a number, if all are seen; nil else.
+local function terms_of(lists, e, is_seen)
+  local terms = {}
+  for k, list in ipairs(lists) do
+    if not array.is(list[e]) or not is_seen(list[e]) then return nil end
+    terms[k] = list[e]
+  end
+  return terms
+end
+
+--- Reduces the replicas' values in the order of the replicas.
 -- @tab all by replica, a list of tables of one form
 -- @func[opt] op op(a, b) gives what a becomes with b, of which it may change a (their sum)
+-- @tab[opt] owned where arrays may be changed, which share no memory: {is_seen = is_seen(value),
+-- whether all who get the results see an array as it is}
+-- @treturn table the results in order, for `assign`: sums of arrays that all see as their `terms`
 -- Errors: BDY for what op gives.
-function M.reduce(all, op)
+function M.reduce(all, op, owned)
   local results, lists = {}, {}
   for k, t in ipairs(all) do lists[k] = leaves(t) end
+  owned = owned and are_distinct(lists) and owned
+  local function own(value) return owned and array.is(value) and value or copy_of(value) end
   for e, first in ipairs(lists[1] or {}) do
-    local sum = copy_of(first)
-    for k = 2, #all do
-      sum = op and combine(op, sum, copy_of(lists[k][e])) or plus(sum, lists[k][e])
+    local sum = own(first)
+    local terms = owned and not op and terms_of(lists, e, owned.is_seen)
+    if terms then sum = {terms = terms} end
+    for k = terms and #all + 1 or 2, #all do
+      local other = lists[k][e]
+      sum = op and combine(op, sum, own(other)) or plus(sum, other)
     end
     results[e] = sum
   end
-  for _, t in ipairs(all) do M.assign(t, results) end
-end
-
---- Gives all replicas what the first one has.
-function M.scatter(all)
-  local values = leaves(all[1])
-  for k = 2, #all do M.assign(all[k], values) end
+  return results
 end
 
 local function bytes_of(value)

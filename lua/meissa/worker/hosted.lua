@@ -6,10 +6,12 @@
 -- up to there (it took the place of one that has died) says that the replica is lost.
 -- @module meissa.worker.hosted
 
+local boards = require "meissa.kernel.board"
 local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
 local parcel = require "meissa.kernel.parcel"
 local replicas = require "meissa.worker.replica"
+local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
 
@@ -26,9 +28,12 @@ local run -- what this process has of the present run; earlier ones are over
 -- Where something is sent from here, r is not there.
 local AWAY, named = "meissa.worker.away", setmetatable({}, {__mode = "k"})
 
-local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function(n)
-  return n == 1 and "what a replica gives" or "what a replica gives to a shard"
+local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function()
+  return "what a replica gives"
 end, remedy = "Replicas give each other numbers, strings, dense arrays, tensors, tables of these."}
+
+-- Nothing fits on it.
+local NO_BOARD = boards.new(nil, 0, 0)
 
 -- The run that the driver speaks of, begun here if it is new.
 local function run_of(told)
@@ -73,11 +78,19 @@ local function answer(replica, told)
   run.reduces, run.bytes = told.reduces, told.bytes
   local packed = told.answer.all or told.answer[replica.index]
   if packed and request.kind == "exchange" then
-    request.array:copy(parcel.open(packed)[1])
+    request.array:copy(parcel.open(packed, told.read)[1])
   elseif packed then
-    values.assign(request.values, parcel.open(packed)[1])
+    values.assign(request.values, parcel.open(packed, told.read)[1])
   end
   return done
+end
+
+-- A parcel of what a replica has come to, with its large arrays on the board that is written; and
+-- the bytes that these need there.
+local function leave(k, request, told)
+  local options = tables.copy(WORDS)
+  options.row = (told.written or NO_BOARD):begin(k)
+  return parcel.pack({request}, 1, options), options.row.used
 end
 
 local function go_on(k, told)
@@ -92,10 +105,11 @@ local function go_on(k, told)
   replica.step, named[replica.face] = told.step, AWAY
   local shards = written(replica)
   if not replica.finished then
-    return {request = parcel.pack({replica.request}, 1, WORDS), shards = shards}
+    local request, needed = leave(k, replica.request, told)
+    return {request = request, needed = needed, shards = shards}
   end
   run.replicas[k] = nil
-  return {result = parcel.pack({replica.result}, 1, WORDS), shards = shards}
+  return {result = parcel.pack({replica.result}, 1, WORDS), needed = 0, shards = shards}
 end
 
 local function is_lost(k, told)
@@ -115,11 +129,19 @@ local function step(k, told)
   return ok and left or {failed = thrown.encode(left)}
 end
 
+-- A board where a job's operand has it.
+local function board_of(about, operands)
+  if not about then return nil end
+  local operand = operands[about.number]
+  return boards.new(operand.pointer, operand.dims[1], about.size)
+end
+
 --- A function that runs a block of such a job, given its number: what the replica with that number
 -- has left, encoded.
--- @string bytes what the driver tells
-function M.prepare(bytes)
+-- @string bytes what the driver tells @tab operands the job's
+function M.prepare(bytes, operands)
   local told = encoded.from_message(bytes)
+  told.read, told.written = board_of(told.read, operands), board_of(told.written, operands)
   return function(number) return buffer.encode(step(number + 1, told)) end
 end
 

@@ -67,7 +67,7 @@ end
 
 -- What runs a job's blocks: as run_blocks takes it, and order_of(err), see execution.lua.
 local function prepare(job, static)
-  if static == hosted.KEY then return hosted.prepare(job.run) end
+  if static == hosted.KEY then return hosted.prepare(job.run, job:operands()) end
   if M.prepare then return M.prepare(static, job.run, job:operands(), job.ranges) end
   return require("meissa.kernel.execution").prepare(static, job)
 end

@@ -5,7 +5,7 @@
 local buffer = require "string.buffer"
 local ffi = require "ffi"
 
-local torch = {}
+local torch = {_gen = newproxy()} -- it holds userdata, as modules written in C do
 
 local inside = setmetatable({}, {__mode = "k"}) -- what an object is made of
 
