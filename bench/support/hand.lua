@@ -33,12 +33,16 @@ local directory = (arg[0]:match("^(.*/)") or "./")
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 --- Compiles a C text of bench/ for a row length, an element type and a mode.
+-- @tab[opt] parts files of csrc/ that it calls, a list
 -- @return the library, to be kept as long as functions of it are called
-function M.compile(file, rank, element, mode)
-  local path = os.tmpname()
+function M.compile(file, rank, element, mode, parts)
+  local path, sources = os.tmpname(), {quoted(directory .. file)}
+  for _, part in ipairs(parts or {}) do
+    sources[#sources + 1] = quoted(directory .. "../csrc/" .. part)
+  end
   local command = ("%s -std=gnu11 %s -DRANK=%d -DELEMENT=%s -I%s -shared -fPIC -o %s %s -lm")
     :format(os.getenv "CC" or "cc", M.flags[mode], rank, element, quoted(directory .. "../csrc"),
-            quoted(path), quoted(directory .. file))
+            quoted(path), table.concat(sources, " "))
   assert(os.execute(command) == 0, "the compiler failed: " .. command)
   local library = ffi.load(path)
   os.remove(path)

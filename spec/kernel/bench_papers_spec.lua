@@ -41,6 +41,47 @@ describe("Parameter Database's experiment", function()
   end)
 end)
 
+describe("What waits in rounds", function()
+  local rows
+
+  setup(function()
+    rows = results("rounds.lua --repeats 1 --rounds 20 --sleepers 2,3 --nap 300 --grids 10 " ..
+                   "--pages 60 --rows 300")
+  end)
+
+  local function rows_of(part)
+    local list = {}
+    for _, each in ipairs(rows) do
+      if each.part == part then list[#list + 1] = each end
+    end
+    return list
+  end
+
+  it("has rows of all parts, with figures and goals", function()
+    for part, count in pairs {gate = 2, driver = 2, levels = 2, stragglers = 4} do
+      assert.equal(count, #rows_of(part), part)
+    end
+    for _, each in ipairs(rows) do
+      assert.is_true(each.microseconds > 0 and each.other > 0 and each.goal > 0, each.what)
+      assert.is_boolean(each.met)
+    end
+  end)
+
+  it("has ceilings of the same draws, which a staleness only raises, and no lag beyond it",
+     function()
+    local list = rows_of "stragglers"
+    for k = 1, #list, 2 do
+      local exact, stale = list[k], list[k + 1]
+      assert.is_true(exact.ceiling >= 1 and stale.ceiling >= exact.ceiling)
+      assert.same({2 * (exact.workers - 1) * 10}, exact.lags)
+      assert.equal(4, #stale.lags)
+      local reads = 0
+      for _, count in ipairs(stale.lags) do reads = reads + count end
+      assert.equal(exact.lags[1], reads)
+    end
+  end)
+end)
+
 describe("ASAP's experiment", function()
   it("has curves and a row for each topology", function()
     local passes, rows = {}, {}
