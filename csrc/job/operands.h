@@ -32,8 +32,9 @@ typedef struct MS_API_TYPE ms_job_operand {
   const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all */
   uint32_t array;            /* 1 + the number of the plan's array that it is: the plan says how it
                                 moves; 0: `operand` does */
-  const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
-                                belong to block b; NULL: all rows to everyone */
+  uint32_t seen;          /* 1: who runs blocks looks at what was there, whatever the plan says */
+  const int64_t *offsets; /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
+                             belong to block b; NULL: all rows to everyone */
   uint64_t
       store; /* of a dense array, whose contents get versions where it travels by value; or 0 */
 } ms_job_operand;

@@ -110,15 +110,25 @@ local function merge_old(o, history, t, k, known)
     if j == k then
       table.insert(list, {history[t - 1][k], 1})
     elseif weight ~= 0 and version > known[k][j] then
-      table.insert(list, {history[version][j], version - (t - 1)})
+      table.insert(list, {history[version][j], version - (t - 1), weight})
       known[k][j] = version
     end
   end
   return list
 end
 
--- The mean of such a list, or what is weighted by age (form "shifted").
+-- What a function makes of such a list, one after the other.
+local function fold(rule, list, own)
+  local row = {unpack(own)}
+  for _, each in ipairs(list) do
+    for f = 1, each[1] ~= own and #own or 0 do row[f] = rule(row[f], each[1][f], each[3]) end
+  end
+  return row
+end
+
+-- The mean of such a list, or what is weighted by age (form "shifted"), or what a function makes.
 local function combine(o, list, own)
+  if o.rule then return fold(o.rule, list, own) end
   local row = {}
   for f = 1, #own do
     local all, total = o.lambda and own[f] or 0, o.lambda and 1 or #list
@@ -136,7 +146,7 @@ local function combine(o, list, own)
 end
 
 --- The same with chosen lags, over uniform topologies: `lag(t, j)`, `lambda` of a merge that is
--- weighted; the last exchange is of the last round.
+-- weighted, or `rule`, a function that merges; the last exchange is of the last round.
 function M.run_stale(o, body)
   local shares = M.shares(o.passes, o.n, o.replicas)
   local rounds = M.rounds(shares, o.passes, o.every)

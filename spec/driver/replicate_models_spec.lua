@@ -198,8 +198,6 @@ describe("replicas of models", function()
             {replicas = 2, every = 1, params = params})
     refused("floats or doubles", meissa.replicate, build "int",
             {replicas = 2, every = 1, params = params})
-    refused("without a function as merge", meissa.replicate, build "double",
-            {replicas = 2, every = 1, params = params, merge = function(a) return a end})
     local r = meissa.replicate(function(k) return {w = meissa.zeros(k)} end,
                                {replicas = 2, every = 1, params = params})
     for _, road in ipairs {ROADS[1], ROADS[3]} do

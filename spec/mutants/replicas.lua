@@ -6,6 +6,7 @@ local filters = {spec = "csrc/sync/filter_test.c"}
 local shares = {spec = "csrc/plan/shares_test.c"}
 local loops = {spec = "spec/driver/replicate_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
+local rules = {spec = "spec/driver/replicate_rules_spec.lua"}
 local stale = {spec = "spec/driver/replicate_stale_spec.lua"}
 local functions = {spec = "spec/driver/replicas_spec.lua"}
 local tensors = {spec = "spec/driver/replicas_torch_spec.lua"}
@@ -77,10 +78,34 @@ return {
        "  elseif true then\n    ffi.copy(out, values[1], 8 * count)"},
       {"push-sum forgets its weights", "lua/meissa/sync/exchange.lua",
        "out[k][i] = sums[k][i] / share[k]", "out[k][i] = sums[k][i]"},
-      {"dual variables are not damped", "lua/meissa/driver/replicated.lua",
-       "\n  damp(damped)\n", "\n"},
       {"sigma counts twice", "lua/meissa/sync/settings.lua",
        "parsed.factor = gamma / parsed.sigma", "parsed.factor = gamma / parsed.sigma ^ 2"},
+    },
+  },
+  {
+    rule = "what a merge damps is damped once a round, in its replica's own rows",
+    finders = {rules},
+    mutants = {
+      {"dual variables are not damped", "lua/meissa/kernel/damped.lua",
+       "old + gamma * (pointer[i * stride] - old)", "pointer[i * stride]"},
+      {"the rows are those of the first replica", "lua/meissa/kernel/damped.lua",
+       "from, to = about.first[k] - 1, about.last[k] - 1",
+       "from, to = about.first[1] - 1, about.last[1] - 1"},
+      {"what was there before a block is gone when that is run again", "csrc/driver/load.c",
+       "operand.writes.blind = MS_WRITES_SEEN;", "(void)operand;"},
+      {"rows that go backwards are none", "lua/meissa/plan/damping.lua",
+       "if (to - from) * step < 0 then", "if b < a then"},
+    },
+  },
+  {
+    rule = "a function as merge is called where replicas are, as it is at the last cut",
+    finders = {rules},
+    mutants = {
+      {"it is sent once", "lua/meissa/driver/posted.lua",
+       "self.told[g].rule = parcel.pack(", "self.told[g].rule = self.told[g].rule or parcel.pack("},
+      {"it is called here as it is", "lua/meissa/driver/posted.lua",
+       "self.exchanges[g]:call(parcel.open(self.told[g].rule)[1])",
+       "self.exchanges[g]:call(merge.rule)"},
     },
   },
   {

@@ -114,6 +114,8 @@ local PROMISED = {
   "a model is its replica's, and is given what the replica begins with",
   "controllers follow what they measure, and say why",
   "without a barrier each replica hears what it may hear, once, and loses nothing",
+  "what a merge damps is damped once a round, in its replica's own rows",
+  "a function as merge is called where replicas are, as it is at the last cut",
   "a loop over replicas is one transaction, and writes nothing that replicas share",
   "functions of replicas meet in one call, see nothing of each other, and are missed",
   "tensors travel, and replicas have their own, of them and of generators",

@@ -12,6 +12,7 @@ local array = require "meissa.array"
 local ffi = require "ffi"
 local lags = require "meissa.driver.lags"
 local nesting = require "meissa.base.nesting"
+local parcel = require "meissa.kernel.parcel"
 local pool = require "meissa.driver.pool"
 local posts = require "meissa.sync.post"
 local replay = require "meissa.driver.replay"
@@ -50,8 +51,25 @@ local function options_of(settings)
   options.topology = settings.topology.what
   if type(options.merge) == "table" and options.merge.damp then
     options.merge = {add = options.merge.add, sigma = options.merge.sigma}
+  elseif type(options.merge) == "function" then
+    options.merge = nil
   end
   return options
+end
+
+local WORDS = {path = function() return "the function of option 'merge'" end,
+               remedy = "It is called where replicas are, with copies of what it captures."}
+
+-- A function as merge goes to each job with what it captures by then; this process, too, calls a
+-- copy, so that it makes no difference who calls it.
+local function send_rules(self)
+  for g, state in ipairs(self.states) do
+    local merge = state.exchange and state.exchange.settings.merge
+    if merge and merge.kind == "function" then
+      self.told[g].rule = parcel.pack({merge.rule}, 1, WORDS)
+      self.exchanges[g]:call(parcel.open(self.told[g].rule)[1])
+    end
+  end
 end
 
 -- What workers are told of a group.
@@ -135,6 +153,7 @@ local function prepare(self, shares, round, first, count)
   local run = self.run
   run.grid = shares_of.rounds(run, shares, first, count)
   run.rounds, run.versions = describe(self), self.versions
+  send_rules(self)
   run.posts = {replicas = self.replicas, groups = self.told, round = round,
                oldest = self.sync.oldest}
   run.first, run.last, run.even_loads = 0, run.grid.blocks, self.even

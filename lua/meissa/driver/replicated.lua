@@ -14,6 +14,7 @@ local adaptive = require "meissa.driver.adaptive"
 local array = require "meissa.array"
 local copies = require "meissa.driver.replica_copies"
 local cuts = require "meissa.driver.cut"
+local damping = require "meissa.plan.damping"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local job = require "meissa.driver.job"
@@ -54,31 +55,6 @@ local function take_pending(run, held, numbers, parts)
     local blocks, list = held[numbers[id]] or {}, parts[id] or {}
     parts[id] = list
     for block = 0, run.grid.blocks - 1 do list[#list + 1] = blocks[block] end
-  end
-end
-
--- ------------------------------------------------------------------------------------- damping
-
--- What the merges of a loop damp, as it is now: {value =, old =, gamma =} each.
-local function keep_damped(states)
-  local list = {}
-  for _, state in ipairs(states) do
-    local merge = state.exchange.settings.merge
-    for _, value in ipairs(merge.damp or {}) do
-      list[#list + 1] = {value = value, old = value:clone(), gamma = merge.gamma}
-    end
-  end
-  return list
-end
-
-local function damp(list)
-  for _, each in ipairs(list) do
-    local now = each.value:clone()
-    local about = array.describe(now)
-    local new = ffi.cast(about.type .. " *", array.core(now).data)
-    local old = ffi.cast(about.type .. " *", array.core(each.old).data)
-    for i = 0, about.count - 1 do new[i] = old[i] + each.gamma * (new[i] - old[i]) end
-    each.value:copy(now)
   end
 end
 
@@ -148,13 +124,11 @@ local function run_together(self, first)
   local run = self.run
   posted.leave(run)
   run.grid = shares_of.round(run, self.shares, first)
-  local damped = keep_damped(self.states)
   take_round(self, self.step(run))
   for _, state in ipairs(self.states) do
     local bytes = copies.exchange(state, self.t + 1)
     self.bytes, self.exchanged = self.bytes + bytes, self.exchanged + bytes
   end
-  damp(damped)
 end
 
 -- Runs rounds `first` .. `last` of them, in which nobody waits for all.
@@ -179,10 +153,18 @@ local function are_apart(self)
   return false
 end
 
+-- What the exchanges damp, as they are now.
+local function damped_of(self)
+  local merges = {}
+  for _, state in ipairs(self.states) do merges[#merges + 1] = state.exchange.settings.merge end
+  return damping.of(self.run, merges, self.shares)
+end
+
 -- Runs rounds from number `first` of the present shares on, until anybody is asked, or what was
 -- answered governs; the last one.
 function Loop:stretch(first)
   local last, began = first, system.clock()
+  self.run.damped = damped_of(self)
   if are_apart(self) then
     local cut = self.lead and self.lead.on_round and self.lead.cut or math.huge
     local left = math.min(cut - self.t % cut,

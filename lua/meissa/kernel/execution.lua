@@ -8,6 +8,7 @@
 -- @module meissa.kernel.execution
 
 local c_api = require "meissa.array.c_api"
+local damped = require "meissa.kernel.damped"
 local encoded = require "meissa.base.encoded"
 local ffi = require "ffi"
 local kernel = require "meissa.kernel"
@@ -62,8 +63,8 @@ end
 --- The kernel, ready to run on operands that are where `where` says.
 -- @tab[opt] draws what random numbers of the body belong to
 -- @param[opt] layout of the blocks @number[opt] first the job's first block: of rounds
--- @return the instance, with `versions` if it has any (see versions.lua); the private memory that
--- it works with, if any (see block_local.lua)
+-- @return the instance, with `versions` and `damped` if it has any (see versions.lua, damped.lua);
+-- the private memory that it works with, if any (see block_local.lua)
 function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, first)
   local arrays, own = {}, block_local.of(where, operands)
   for a, number in ipairs(where.arrays) do
@@ -87,13 +88,31 @@ function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, fir
   end
   local host = {print = _G.print, draws = draws,
                 versions = versions.of(where, operands, layout, first)}
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, host), own
+  local instance = kernel.prepare(kernel_bytes, run_bytes, arrays, host)
+  instance.damped = damped.of(where, arrays)
+  return instance, own
 end
 
 --- Has the blocks of replicas exchange what they post, if they do.
 -- @tab own the instance's private memory @number round after which the job begins
 function M.post(instance, where, own, round)
   instance.posts = posts.of(where, own, instance.versions, round)
+end
+
+-- `run`, which runs a block, with what is done before and after it, if anything is.
+local function within(around, run)
+  if not around then return run end
+  return function(number)
+    around:begin(number)
+    local ok, bytes, err = pcall(run, number)
+    if ok and bytes then
+      around:finish(number)
+    else
+      around:leave()
+    end
+    if not ok then error(bytes, 0) end
+    return bytes, err
+  end
 end
 
 --- A function that runs a block, given its number, on the engine that is there when it begins.
@@ -108,19 +127,7 @@ function M.runner(instance, layout)
     c_api.lib.ms_layout_bounds(layout, number, native.bounds)
     return native:call()
   end
-  local posted = instance.posts
-  if not posted then return run end
-  return function(number)
-    posted:begin(number)
-    local ok, bytes, err = pcall(run, number)
-    if ok and bytes then
-      posted:finish(number)
-    else
-      posted:leave()
-    end
-    if not ok then error(bytes, 0) end
-    return bytes, err
-  end
+  return within(instance.posts, within(instance.damped, run))
 end
 
 -- What stays the same for many jobs, decoded; of so many kinds of jobs, which driver loops with
@@ -207,7 +214,8 @@ function M.prepare(static, job)
     if not bytes then error(err, 0) end
     return bytes
   end
-  local without_lua = not instance.posts and native_runs.maker(instance, layout) or nil
+  local plain = not (instance.posts or instance.damped)
+  local without_lua = plain and native_runs.maker(instance, layout) or nil
   return run, without_lua, M.order(layout)
 end
 

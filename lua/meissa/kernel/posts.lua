@@ -5,8 +5,10 @@
 
 local ffi = require "ffi"
 local models = require "meissa.sync.models"
+local parcel = require "meissa.kernel.parcel"
 local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
+local tables = require "meissa.base.tables"
 local vectors = require "meissa.sync.vector"
 
 local M = {}
@@ -14,10 +16,18 @@ local M = {}
 local Posted = {}
 Posted.__index = Posted
 
+-- The options of a group's exchange.
+local function options_of(told)
+  if not told.rule then return told.options end
+  local options = tables.copy(told.options)
+  options.merge = parcel.open(told.rule)[1]
+  return options
+end
+
 -- A group of replicas of which this process runs blocks.
 local function open(told, arrays)
   local group = {members = {}, number = told.number, model = told.model}
-  local settings = told.options and settings_of.read("meissa.replicate", told.options,
+  local settings = told.options and settings_of.read("meissa.replicate", options_of(told),
                                                      told.replicas)
   group.posts = posts.new(settings, told.count, told)
   for m, member in ipairs(told.members) do

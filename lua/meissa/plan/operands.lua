@@ -133,8 +133,22 @@ local function posts_of(posts, arrays)
       members[m] = {array = number[member.id], type = member.type, count = member.count}
     end
     told.groups[g] = {number = g, replicas = posts.replicas, options = group.options,
-                      count = group.count, lagged = group.lagged, exact = group.exact,
-                      model = group.model, members = members}
+                      rule = group.rule, count = group.count, lagged = group.lagged,
+                      exact = group.exact, model = group.model, members = members}
+  end
+  return told
+end
+
+-- What tells workers of the arrays that merges damp (meissa.kernel.damped). What was there before a
+-- block is looked at, though the loop may not read it.
+local function damped_of(run, operands, where, numbers)
+  if not run.damped then return nil end
+  local told = {replicas = run.damped.replicas}
+  for d, each in ipairs(run.damped) do
+    local a = numbers[each.capture]
+    told[d] = {array = a, type = where.types[a], dim = each.dim, first = each.first,
+               last = each.last, gamma = each.gamma}
+    operands.list[where.arrays[a] - 1].seen = 1
   end
   return told
 end
@@ -159,9 +173,11 @@ local function collect(run, apart, served)
     return list
   end
   where.versions = run.versions and versioned.place(run, operands) or nil
+  local numbers = {} -- of arrays, by capture
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
+      numbers[c] = a
       where.labels[a] = place_labels(value)
       where.types[a] = array.describe(value).type
       if binding.frozen then
@@ -199,6 +215,7 @@ local function collect(run, apart, served)
     about.number = number_of(where.buffers, about.id) -- behind those of buffers
   end
   where.posts = run.posts and posts_of(run.posts, where.replica) or nil
+  where.damped = damped_of(run, operands, where, numbers)
   local space = run.space
   if run.grid.partition then
     place_entries(operands, where, run.grid.partition, space)

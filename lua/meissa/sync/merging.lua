@@ -8,6 +8,7 @@
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local thrown = require "meissa.base.thrown"
 local topologies = require "meissa.sync.topology"
 
 local M = {}
@@ -74,18 +75,30 @@ function merges.take(_, heard, _, count, out)
   ffi.copy(out, others(heard.list, heard.own)[1] or heard.list[heard.own], 8 * count)
 end
 
-merges["function"] = function(settings, heard, _, count, out)
-  local rule, list, own, weights = settings.merge.rule, heard.list, heard.own, heard.weights
+local function call_rule(rule, heard, count, out)
+  local list, own, weights = heard.list, heard.own, heard.weights
   ffi.copy(out, list[own], 8 * count)
   for k, each in ipairs(list) do
     for i = 0, k ~= own and count - 1 or -1 do
       local value = rule(out[i], each[i], weights[k])
       if type(value) ~= "number" then
-        errors.raise("BDY", "the function of option 'merge' gave %s, not a number", tostring(value))
+        error(errors.new {code = "BDY", message = string.format(
+          "the function of option 'merge' gave %s, not a number", tostring(value))}, 0)
       end
       out[i] = value
     end
   end
+end
+
+-- What it raises says where it was, whoever has called it.
+merges["function"] = function(settings, heard, _, count, out)
+  local ok, err = pcall(call_rule, settings.merge.rule, heard, count, out)
+  if ok then return end
+  if errors.is(err) or type(err) == "string" and string.find(err, "interrupted!$") then
+    error(err, 0)
+  end
+  error(errors.new {code = "BDY", value = thrown.value(err), message = string.format(
+    "the function of option 'merge' failed: %s", thrown.message(err))}, 0)
 end
 
 --- Merges what a replica has heard.

@@ -16,6 +16,7 @@ local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local merging = require "meissa.sync.merging"
 local rows_of = require "meissa.sync.post_rows"
+local tables = require "meissa.base.tables"
 local topologies = require "meissa.sync.topology"
 
 local M = {}
@@ -262,6 +263,13 @@ function Posts:merge(k, t, rows, row)
     end
   end
   return self.out
+end
+
+--- Merges by another copy of the function that is option `merge`.
+function Posts:call(rule)
+  local settings = tables.copy(self.settings)
+  settings.merge = tables.copy(settings.merge)
+  self.settings, settings.merge.rule = settings, rule
 end
 
 --- Other rows follow, perhaps of the same rounds.

@@ -298,10 +298,6 @@ local function replicate_models(build, options)
     errors.raise("OPT", "meissa.replicate: models are exchanged: leave out 'exchange = false'")
   end
   local group = new_group(options)
-  if group.settings.merge.kind == "function" then
-    errors.raise("OPT", "meissa.replicate: models are merged where they live, without a " ..
-                 "function as merge")
-  end
   group.model = models.new(build, options.params)
   group.model.group = group
   local vector = models.own(group.model.id, build, options.params).vector

@@ -220,14 +220,6 @@ local REFUSALS = {
       return "options 'backup' and 'timeout' leave out who is late, and " ..
         (s.push_sum and "push_sum" or "merge = {add = gamma}") .. " needs everyone's messages"
     end
-    if not M.is_posted(s) then return end
-    if s.merge.kind == "function" then
-      return "a function as merge is called where all replicas are: it is for exchanges of the " ..
-        "same round, without staleness, sync and lags"
-    end
-    if s.merge.kind == "add" and s.merge.gamma ~= 1 and s.merge.damp and #s.merge.damp > 0 then
-      return "what a merge damps must be as old as what it adds: staleness = 0"
-    end
   end,
   function(s)
     if s.residual ~= 0 and not s.filters then
@@ -245,7 +237,7 @@ function M.check(settings)
 end
 
 -- Merges that give the same bits either way, as long as all is sent.
-local PLAIN = {mean = true, weighted = true, take = true}
+local PLAIN = {mean = true, weighted = true, take = true, ["function"] = true}
 
 --- Whether replicas exchange without anybody between them, each as soon as what it waits for is
 -- there; else all at once, when all have ended a round.
