@@ -24,7 +24,6 @@ local on_lua = {
   ["nested functions"] = "takes any number of arguments",
   ["closures in a table"] = "is no small list of numbers",
   ["method definitions"] = "is not known to C",
-  ["vararg-free local function recursion"] = "calls itself",
   ["row builtins that keep objects"] = "has no C form",
   ["fields of a generic for"] = "goes through a table",
   ["long strings and escapes"] = "makes a string",

@@ -95,6 +95,8 @@ local PROMISED = {
   "a verdict holds for numbers on the line along which it was proved, and no others",
   "a loop without a log reads nothing of what it writes, and cannot fail",
   "loops with buffers have fewer blocks by the size of what is merged",
+  "functions that call themselves do in C what they do in Lua",
+  "functions that call themselves stop where Lua's do, and fall off no stack",
   -- rounds
   "a block reads what was written in the round before, and writes what is no longer read",
   "what waits, and for whom, is the setting's",

@@ -23,6 +23,7 @@ uint32_t ms_c_array(const ms_writer *w, uint32_t capture) {
 const char *ms_c_memory(ms_writer *w, uint32_t capture) {
   capture = ms_c_array(w, capture);
   w->pointer_used[capture] = true;
+  w->shared[capture] = w->shared[capture] || w->within != NULL; /* two ways to it */
   return ms_c_text(w, "p%u_%s", capture + 1, ms_c_binding_name(w, capture));
 }
 

@@ -67,7 +67,9 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, node, &value);
   *target = (ms_target){0};
-  if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->emitter, at)) {
+  if (w->within != NULL && at != MS_NO_CAPTURE) {
+    ms_c_refuse(w, node, "`%s` is assigned by a function that calls itself", ms_c_source(w, node));
+  } else if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->emitter, at)) {
     target->kind = w->typed->variable[at];
     target->form = ms_c_representation(w, &target->kind);
     target->name = ms_c_variable(w, at);
@@ -84,6 +86,9 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
              ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_SLICE) {
     target->kind = ms_typed_expression(w->typed, node->kid[0]);
     target->key = key_of(w, node->kid[1]);
+    if (w->within != NULL)
+      ms_c_refuse(w, node, "`%s` is assigned by a function that calls itself",
+                  ms_c_source(w, node));
   } else if (node->kind == MS_INDEX &&
              ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE) {
     ms_c_table_place(w, node, &target->slot);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "kernel/native/c_apart.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_region.h"
@@ -17,9 +18,6 @@
 
 /* Deepest chain of functions that call each other. */
 #define DEEPEST 16
-
-/* Most parameters of one of them. */
-#define MOST_PARAMETERS 32
 
 /* Most bytes of C into which one more function is written: a compiler takes seconds for them. */
 #define LARGEST 500000
@@ -59,10 +57,11 @@ static void evaluate(ms_writer *w, const ms_node *node, ms_c_value *values, bool
 }
 
 /* Where Lua places the errors of a builtin: a call in tail position leaves its function, so they
- * are the call's of that one. */
+ * are the call's of that one. NULL: a function apart was called there, by whomever. */
 static const ms_node *place_of(const ms_writer *w, const ms_node *call) {
   for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
     if (call->parent->kind != MS_RETURN || call->parent->kids != 1) break;
+    if (open->apart != NULL) return NULL;
     call = open->call;
   }
   return call;
@@ -74,6 +73,9 @@ static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entr
   static const char bits[] = "ms_ahead_next(&ahead, &drawing, ms_dims)";
   const char *limit[2] = {"1.0", NULL}, *held = ms_c_temp(w);
   uint32_t count = node->kids - 1;
+  if (w->within != NULL)
+    ms_c_refuse(w, node, "`%s` draws in a function that calls itself", ms_c_source(w, node));
+  if (w->why->line != 0) return number(MS_FORM_DOUBLE, MS_ANY_PRECISION, "0.0");
   evaluate(w, node, values, true);
   for (uint32_t k = 0; k < count; k++) {
     if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT)
@@ -139,7 +141,10 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
   ms_representation_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   for (uint32_t k = 0; k < count; k++) {
     const ms_node *kid = node->kid[k + 1];
-    if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
+    if (values[k].form == MS_FORM_VALUE && place == NULL)
+      ms_c_refuse(w, kid, "`%s` may be no number where a function that calls itself ends",
+                  ms_c_source(w, kid));
+    else if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
       values[k] = number(
           MS_FORM_DOUBLE, MS_ANY_PRECISION,
           ms_c_as_number(w, values[k], place, bad_argument(w, entry->name, place, node, k + 1)));
@@ -208,12 +213,10 @@ static void raise(ms_writer *w, const ms_node *node, bool asserts, ms_c_value *v
   }
 }
 
-static bool is_open(const ms_writer *w, const ms_node *function) {
+static bool is_deep(const ms_writer *w) {
   uint32_t depth = 0;
-  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
-    if (open->function == function || ++depth >= DEEPEST) return true;
-  }
-  return false;
+  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) depth++;
+  return depth >= DEEPEST;
 }
 
 /* Declares the variables that take what a function returns. */
@@ -235,37 +238,44 @@ static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *
   }
 }
 
-/* Whether a function can be written in place of its call. */
-static bool can_inline(ms_writer *w, const ms_node *node, const ms_node *function) {
+/* Whether a function can be written in place of its call, or apart. */
+static bool can_call(ms_writer *w, const ms_node *node, const ms_node *function) {
   const ms_function *known = function->function;
   const char *why = NULL;
-  if (known->vararg || known->parameter_count > MOST_PARAMETERS)
+  if (known->vararg || known->parameter_count > MS_C_PARAMETERS)
     why = "takes any number of arguments";
-  if (is_open(w, function)) why = "calls itself, or functions in functions too deep";
+  if (is_deep(w)) why = "calls functions in functions too deep";
   if (w->out->length > LARGEST) why = "makes the body too large for C";
   if (why != NULL) ms_c_refuse(w, node, "`%s` %s", ms_c_source(w, node), why);
   return why == NULL;
 }
 
-static void declare_parameters(ms_writer *w, const ms_node *node, const ms_function *function) {
-  ms_c_value arguments[MOST_PARAMETERS];
-  uint32_t self = MS_TYPED_SELF(node), count = function->parameter_count;
-  if (self > 0) arguments[0] = ms_c_expression(w, node->kid[0]);
-  ms_c_list(w, node, 1, arguments + self, count > self ? count - self : 0, true);
-  for (uint32_t p = 0; p < count && w->why->line == 0; p++) {
-    const ms_node *from = p + 1 - self < node->kids ? node->kid[p + 1 - self] : NULL;
-    ms_c_declare(w, function->parameters[p], arguments[p], from);
-  }
+void ms_c_arguments(ms_writer *w, const ms_node *call, const ms_function *function,
+                    ms_c_value *arguments) {
+  uint32_t self = MS_TYPED_SELF(call), count = function->parameter_count;
+  if (self > 0) arguments[0] = ms_c_expression(w, call->kid[0]);
+  ms_c_list(w, call, 1, arguments + self, count > self ? count - self : 0, true);
 }
 
-static void inline_call(ms_writer *w, const ms_node *node, const ms_node *function,
-                        ms_c_value *values, uint32_t count) {
+static void declare_parameters(ms_writer *w, const ms_node *node, const ms_function *function) {
+  ms_c_value arguments[MS_C_PARAMETERS];
+  ms_c_arguments(w, node, function, arguments);
+  for (uint32_t p = 0; p < function->parameter_count && w->why->line == 0; p++)
+    ms_c_declare(w, function->parameters[p], arguments[p], ms_c_argument(node, p));
+}
+
+static void call_function(ms_writer *w, const ms_node *node, const ms_node *function,
+                          ms_c_value *values, uint32_t count) {
   const ms_callee *callee = ms_typed_callee(w->typed, function);
   const ms_function *known = function->function;
   if (callee == NULL)
     ms_c_refuse(w, node, "`%s` calls a function whose text is not known here",
                 ms_c_source(w, node));
-  if (callee == NULL || !can_inline(w, node, function)) return;
+  if (callee == NULL || !can_call(w, node, function)) return;
+  if (callee->cycle != 0) {
+    ms_c_apart_call(w, node, function, values, count);
+    return;
+  }
   declare_results(w, node, callee, values, count);
   ms_c_line(w, "{");
   declare_parameters(w, node, known);
@@ -297,7 +307,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
   for (uint32_t v = 0; v < count; v++) values[v] = none;
   const ms_node *function = ms_typed_called(w->typed, node);
   if (function != NULL) {
-    inline_call(w, node, function, values, count);
+    call_function(w, node, function, values, count);
     return;
   }
   if (node->kind == MS_METHOD && count <= 1) {
@@ -338,6 +348,10 @@ void ms_c_return(ms_writer *w, const ms_node *node) {
   ms_inlined *open = w->inlined;
   if (open == NULL) {
     leave_iteration(w, node);
+    return;
+  }
+  if (open->apart != NULL) {
+    ms_c_apart_return(w, node);
     return;
   }
   ms_c_value values[MS_RETURNS];

@@ -86,6 +86,7 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   uint32_t at = ms_typed_binding(w->typed, node, &value);
   if (at != MS_NO_CAPTURE && value != node) return refused(w, node, "reads a field of a value");
   if (at != MS_NO_CAPTURE && ms_variable_is(w->emitter, at)) {
+    if (w->within != NULL) return refused(w, node, "changes while a function calls itself");
     at = ms_variable_meant(w->emitter, at, node);
     ms_kind_of kind = w->typed->variable[at];
     const char *name = ms_c_variable(w, at);

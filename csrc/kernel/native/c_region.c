@@ -92,8 +92,8 @@ static void append(ms_writer *w, const ms_text *text) {
 }
 
 void ms_c_region(ms_writer *w, const ms_node *node, ms_c_write *write, const void *context) {
-  if (!w->fast) {
-    if (w->info->fast_line == 0) ms_c_survey_is_single(w, node);
+  if (!w->fast || w->within != NULL) {
+    if (w->info->fast_line == 0 && w->within == NULL) ms_c_survey_is_single(w, node);
     write(w, context);
     return;
   }

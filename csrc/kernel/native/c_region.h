@@ -3,7 +3,8 @@
  * Writing C in fast mode: regions, which have one precision each.
  *
  * A region is the iteration's body, or one inner loop, without the loops inside it; functions that
- * are written in place of their calls belong to the region of the call. It computes in float if it
+ * are written in place of their calls belong to the region of the call, those apart (c_apart.h) to
+ * none, and take and give doubles. It computes in float if it
  * reads or writes elements of float arrays and none of double or int64 arrays, else in double. Not
  * counted are elements with subscripts that do not change in the region, of arrays that it does not
  * write; captured numbers, the entry's value and what is set outside are converted where they meet

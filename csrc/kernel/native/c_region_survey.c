@@ -85,7 +85,7 @@ static const ms_node *called(const ms_survey *survey, const ms_node *call) {
 typedef struct ms_stores {
   const ms_survey *survey;
   uint32_t array;
-  uint32_t depth;
+  uint32_t mark; /* of functions that have been looked at */
   bool found;
 } ms_stores;
 
@@ -109,17 +109,17 @@ static bool visit_store(ms_node *node, void *context) {
       stores->found = true;
   }
   const ms_node *function = called(survey, node);
-  if (function != NULL && stores->depth < DEEPEST && !stores->found) {
-    stores->depth++;
+  ms_callee *callee = function != NULL ? ms_typed_callee(survey->w->typed, function) : NULL;
+  if (callee != NULL && callee->mark != stores->mark && !stores->found) {
+    callee->mark = stores->mark;
     ms_node_walk(function->function->body, visit_store, stores);
-    stores->depth--;
   }
   return !stores->found;
 }
 
 bool ms_c_is_written_in(ms_writer *w, const ms_node *node, uint32_t array) {
   const ms_survey survey = {.w = w, .node = node};
-  ms_stores stores = {.survey = &survey, .array = array};
+  ms_stores stores = {.survey = &survey, .array = array, .mark = ++w->typed->marks};
   ms_node_walk((ms_node *)(uintptr_t)node, visit_store, &stores);
   return stores.found;
 }
@@ -263,10 +263,8 @@ static void look_at_call(ms_survey *survey, const ms_node *node, const ms_call_p
   survey->exact -= bits;
   const ms_node *function = called(survey, node);
   uint32_t depth = calls == NULL ? 0 : calls->depth;
-  for (const ms_call_path *open = calls; open != NULL; open = open->next) {
-    if (open->function == function) return;
-  }
   if (function == NULL || depth >= DEEPEST) return;
+  if (ms_typed_cycle(survey->w->typed, function) != 0) return; /* it stands apart */
   ms_call_path followed = {calls, function, node, depth + 1, true};
   look(survey, function->function->body, &followed);
 }

@@ -44,6 +44,8 @@ ms_c_value ms_c_table(ms_writer *w, const ms_node *node) {
     ms_c_refuse(w, node, "`%s` is no small list of numbers", ms_c_source(w, node));
     return made;
   }
+  if (w->within != NULL)
+    ms_c_refuse(w, node, "`%s` is made by a function that calls itself", ms_c_source(w, node));
   ms_c_value values[MS_NATIVE_TABLE_FIELDS];
   for (uint32_t f = 0; f < node->kids; f++)
     values[f] = ms_c_hold(w, ms_c_expression(w, node->kid[f]->kid[1]));

@@ -31,4 +31,14 @@ static __attribute__((cold, noinline, unused)) int32_t ms_stop_wide(ms_native_fa
   return ms_stop(fault, MS_NATIVE_VALUE, line, capture, 1, bits);
 }
 
+/* What functions apart (c_apart.h) have of the kernel that calls them. */
+typedef struct ms_calls {
+  const ms_native_slot *slots;
+  ms_native_fault *fault;
+  uintptr_t end; /* the least address of the stack that they use */
+} ms_calls;
+
+/* Bytes of it: enough for all calls that LuaJIT's own stack has room for. */
+#define MS_NATIVE_STACK 4194304
+
 #endif

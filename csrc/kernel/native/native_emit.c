@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "kernel/emit/variable.h"
+#include "kernel/native/c_apart.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_block.h"
+#include "kernel/native/c_parameter.h"
 #include "kernel/native/c_variable.h"
 #include "kernel/native/prelude.h"
 
@@ -71,142 +73,14 @@ static int prepare(ms_writer *w, ms_error *err) {
   return 0;
 }
 
-/* ---- parameters ---- */
-
-/* One parameter as it is declared, passed on, and unpacked from a slot. */
-typedef struct parameter {
-  const char *type, *name, *from;
-} parameter;
-
-typedef struct parameters {
-  parameter *list;
-  uint32_t count;
-} parameters;
-
-static const char *element_type(int32_t type) {
-  static const char *const names[] = {
-      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
-  return type == MS_OBJECT ? "void" : names[type];
-}
-
-static void add(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
-                const char *type, const char *name) {
-  const char *field = "pointer";
-  if (strncmp(type, "const int", 9) == 0 && strchr(type, '*') == NULL) field = "whole";
-  if (strcmp(type, "const double ") == 0) field = "number";
-  const char *cast = strcmp(type, "const int ") == 0 ? "(int)" : "";
-  all->list[all->count++] =
-      (parameter){type, name, ms_c_text(w, "%sslots[%u].%s", cast, info->param_count, field)};
-  info->params[info->param_count++] = param;
-}
-
-/* Notes that a parameter is worth a constant. */
-static void add_special(ms_writer *w, const char *name, const char *value) {
-  ms_special *special = ms_arena_take(w->arena, 1, sizeof *special);
-  if (special == NULL) {
-    w->failed = true;
-    return;
-  }
-  *special = (ms_special){w->special, name, value};
-  w->special = special;
-}
-
-/* A stride or an extent. Those of rows are worth constants; how many rows there are only matters to
- * guards. */
-static void add_whole(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
-                      const char *name) {
-  const ms_kernel_job *job = w->emitter->job;
-  add(w, info, all, param, "const int64_t ", name);
-  if (param.kind == MS_PARAM_LIMIT || job->bindings[param.at].sparse) return;
-  if (param.kind == MS_PARAM_EXTENT && param.dim > 0)
-    add_special(w, name, ms_c_text(w, "%" PRId64, job->bindings[param.at].dims[param.dim]));
-  if (param.kind == MS_PARAM_STRIDE && ms_emitter_row_major(w->emitter, param.at))
-    add_special(w, name, ms_c_text(w, "%" PRId64, job->elements[param.at].strides[param.dim]));
-}
-
-static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
-  if (w->pointer_used[at]) {
-    const char *type = ms_c_text(w, "%s *%s", element_type(w->emitter->job->elements[at].type),
-                                 w->shared[at] ? "const " : "restrict const ");
-    add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
-  }
-  if (w->touched_used[at]) {
-    add(w, info, all, (ms_param){.kind = MS_PARAM_TOUCHED, .at = at}, "uint64_t *restrict const ",
-        ms_c_touched(w, at));
-  }
-  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
-    if (w->stride_used[at * MS_MAX_DIMS + d])
-      add_whole(w, info, all, (ms_param){MS_PARAM_STRIDE, at, d, NULL}, ms_c_stride(w, at, d));
-    if (w->extent_used[at * MS_MAX_DIMS + d])
-      add_whole(w, info, all, (ms_param){MS_PARAM_EXTENT, at, d, NULL}, ms_c_extent(w, at, d));
-  }
-}
-
-static void add_rows(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
-  const char *value_type = element_type(w->emitter->job->elements[at].type);
-  for (uint32_t part = 0; part < MS_MAX_DIMS; part++) {
-    if (!w->rows_used[at * MS_MAX_DIMS + part]) continue;
-    const char *type = part == 0 ? "int64_t" : part == 1 ? value_type : "int32_t";
-    add(w, info, all, (ms_param){.kind = MS_PARAM_ROWS, .at = at, .dim = part},
-        ms_c_text(w, "const %s *const ", type), ms_c_text(w, "n%u_%u", at + 1, part));
-  }
-}
-
-static void add_number(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
-                       uint32_t at) {
-  bool number = w->emitter->job->bindings[at].kind == MS_BIND_NUMBER;
-  add(w, info, all, param, number ? "const double " : "const int ", ms_c_captured(w, at));
-}
-
-static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
-  const ms_kernel_job *job = w->emitter->job;
-  size_t room = ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 3) +
-                3 * MS_MAX_DIMS + 2 * MS_LISTS;
-  all->list = ms_arena_take(w->arena, room, sizeof *all->list);
-  if (all->list == NULL) return -1;
-  for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++)
-    add(w, info, all, (ms_param){.kind = MS_PARAM_COORD, .at = d}, "const int32_t *const ",
-        ms_c_text(w, "ms_coord%u", d + 1));
-  if (w->entries_used)
-    add(w, info, all, (ms_param){.kind = MS_PARAM_ENTRIES},
-        ms_c_text(w, "const %s *const ", element_type(job->entry_type)), "ms_entries");
-  for (uint32_t d = 0; w->steps_used && d < job->space->dim_count; d++)
-    add(w, info, all, (ms_param){.kind = MS_PARAM_STEP, .at = d, .dim = d}, "const int64_t ",
-        ms_c_text(w, "ms_step%u", d + 1));
-  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
-    ms_param param = {.kind = MS_PARAM_LIMIT, .at = d, .dim = d};
-    if (w->limit_used[d]) add_whole(w, info, all, param, ms_c_limit(w, d));
-  }
-  if (ms_emitter_draws(job))
-    add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
-  for (uint32_t c = 0; c < job->binding_count; c++) {
-    add_array(w, info, all, c);
-    add_rows(w, info, all, c);
-    if (w->number_used[c]) add_number(w, info, all, (ms_param){.kind = MS_PARAM_VALUE, .at = c}, c);
-  }
-  for (uint32_t l = 0; l < w->lists; l++) {
-    const ms_c_outer_list *list = &w->list[l];
-    add(w, info, all, (ms_param){.kind = MS_PARAM_LIST, .at = list->at, .path = list->path},
-        "const double *const ", ms_c_text(w, "g%u", l + 1));
-    add(w, info, all, (ms_param){.kind = MS_PARAM_LENGTH, .at = list->at, .path = list->path},
-        "const int64_t ", ms_c_text(w, "g%u_n", l + 1));
-  }
-  for (uint32_t i = 0; i < w->typed->inner_count; i++) {
-    const ms_inner_value *inner = &w->typed->inner[i];
-    ms_param param = {.kind = MS_PARAM_INNER, .at = inner->at, .path = inner->path};
-    uint32_t at = job->binding_count + i;
-    if (w->number_used[at]) add_number(w, info, all, param, at);
-  }
-  return 0;
-}
-
 /* ---- functions ---- */
 
-static void write_function(ms_writer *w, const parameters *all, const char *opening,
+static void write_function(ms_writer *w, const ms_c_parameters *all, const char *opening,
                            const char *name, const ms_text *body) {
   ms_text_format(w->out, "%s %s(const int64_t *bounds", opening, name);
   for (uint32_t p = 0; p < all->count; p++)
     ms_text_format(w->out, ",\n    %s%s", all->list[p].type, all->list[p].name);
+  if (w->apart != NULL) ms_text_add(w->out, ",\n    const ms_calls *const calls");
   ms_text_add(w->out, ",\n    ms_native_slot *results, ms_native_fault *fault) {\n");
   ms_text_append(w->out, body->bytes, body->length);
   ms_text_add(w->out, "}\n\n");
@@ -220,12 +94,13 @@ static const char *constant_for(const ms_writer *w, const char *name) {
   return NULL;
 }
 
-static void write_call(ms_writer *w, const parameters *all, const char *name, bool special) {
+static void write_call(ms_writer *w, const ms_c_parameters *all, const char *name, bool special) {
   const char *arguments = "bounds";
   for (uint32_t p = 0; p < all->count; p++) {
     const char *constant = special ? constant_for(w, all->list[p].name) : NULL;
     arguments = ms_c_text(w, "%s, %s", arguments, constant ? constant : all->list[p].name);
   }
+  if (w->apart != NULL) arguments = ms_c_text(w, "%s, &own", arguments);
   ms_c_line(w, "return %s(%s, results, fault);", name, arguments);
 }
 
@@ -238,7 +113,22 @@ static const char *prospect_of(ms_writer *w, bool guarded) {
                    w->careful_counted ? "MS_NATIVE_MAY_STOP" : "MS_NATIVE_DOUBTFUL");
 }
 
-static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
+/* Functions apart call each other, so all are declared before the first one. */
+static void write_functions_apart(ms_writer *w, const ms_c_parameters *all) {
+  for (ms_apart *each = w->apart; each != NULL; each = each->next)
+    ms_c_line(w, "%s;", ms_c_apart_head(w, each));
+  for (ms_apart *each = w->apart; each != NULL; each = each->next) {
+    w->indent = 0;
+    ms_c_line(w, "%s {", ms_c_apart_head(w, each));
+    ms_c_line(w, "const ms_native_slot *const slots = calls->slots;");
+    ms_c_line(w, "ms_native_fault *const fault = calls->fault;");
+    ms_c_parameters_unpack(w, all);
+    ms_text_append(w->out, each->body.bytes, each->body.length);
+    ms_c_line(w, "}");
+  }
+}
+
+static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) {
   ms_text_add(w->out,
               "__attribute__((visibility(\"default\")))\n"
               "int32_t " MS_NATIVE_ENTRY
@@ -246,12 +136,11 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
               "const ms_native_slot *slots,\n"
               "    ms_native_slot *results, ms_native_fault *fault) {\n");
   w->indent = 1;
-  for (uint32_t p = 0; p < all->count; p++) {
-    const char *type = all->list[p].type;
-    const char *mark = strstr(type, "restrict ");
-    if (mark != NULL) type = ms_c_text(w, "%.*s%s", (int)(mark - type), type, mark + 9);
-    ms_c_line(w, "%s%s = %s;", type, all->list[p].name, all->list[p].from);
-  }
+  ms_c_parameters_unpack(w, all);
+  if (w->apart != NULL)
+    ms_c_line(w,
+              "const ms_calls own = {slots, fault, "
+              "(uintptr_t)__builtin_frame_address(0) - MS_NATIVE_STACK};");
   if (guarded) {
     ms_c_bounds(w);
     ms_c_line(w, "const bool ms_holds = %s;", w->frame[0].guards.bytes);
@@ -295,22 +184,23 @@ static bool write_body(ms_writer *w, ms_text *body, bool careful, bool wide) {
 }
 
 /* What is compiled for size: few blocks need it, and the compiler takes less time for it. */
-static void write_cold(ms_writer *w, const parameters *all, const char *name, const ms_text *body) {
+static void write_cold(ms_writer *w, const ms_c_parameters *all, const char *name,
+                       const ms_text *body) {
   if (body->length > 0)
     write_function(w, all, "static __attribute__((noinline, cold)) int32_t", name, body);
 }
 
 static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
                       const ms_text *careful, const ms_text *wide) {
-  parameters all = {0};
-  if (find_parameters(w, info, &all) != 0) {
+  ms_c_parameters all = {0};
+  if (ms_c_parameters_find(w, info, &all) != 0) {
     w->failed = true;
     return;
   }
   for (uint32_t c = 0; c < w->constants; c++) {
     const ms_constant *constant = &w->constant[c];
-    add_special(w, ms_c_captured(w, constant->capture),
-                ms_c_text(w, "%" PRId64 ".0", constant->value));
+    ms_c_special(w, ms_c_captured(w, constant->capture),
+                 ms_c_text(w, "%" PRId64 ".0", constant->value));
   }
   char place[256];
   ms_tree_place(w->emitter->job->loop->tree, place, sizeof place);
@@ -321,6 +211,7 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
     ms_text_add(w->out,
                 "#ifndef __clang__\n#pragma GCC optimize(\"ira-algorithm=priority\")\n#endif\n");
   ms_text_add(w->out, "\n");
+  write_functions_apart(w, &all);
   const char *inlined = "static inline __attribute__((always_inline)) int32_t";
   write_function(w, &all, inlined, "ms_quick", quick);
   bool guarded = careful->length > 0;
@@ -343,6 +234,10 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   bool guarded = w->frame[0].guards.length > 0;
   if (written && guarded && !w->declines) written = write_body(w, &careful, true, false);
   w->careful_counted = !w->uncounted;
+  if (written) {
+    ms_c_apart_write(w);
+    written = w->why->line == 0 && !w->failed;
+  }
   info->declines = w->declines;
   w->out = out;
   if (written) {
@@ -352,6 +247,7 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   ms_text_free(&quick);
   ms_text_free(&careful);
   ms_text_free(&wide);
+  for (ms_apart *each = w->apart; each != NULL; each = each->next) ms_text_free(&each->body);
   ms_text_free(&w->fits);
   for (uint32_t f = 0; f < MS_FRAMES; f++) ms_text_free(&w->frame[f].guards);
   if (w->failed || out->failed) return out_of_memory(err);

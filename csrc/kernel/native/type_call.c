@@ -111,9 +111,10 @@ ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at
   if (node->kind != MS_CALL) return ms_kind_other();
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
   if (called.can == 0) return called;
-  if (called.object == MS_OBJECT_BUILTIN && at == 0)
-    return called_builtin(typed, node, called.name);
-  return ms_kind_other();
+  if (called.object != MS_OBJECT_BUILTIN) return ms_kind_other();
+  if (at == 0) return called_builtin(typed, node, called.name);
+  bool one = ms_library_find(called.name, node->kids - 1) != NULL;
+  return one ? ms_kind_scalar(MS_CAN_NIL) : ms_kind_other();
 }
 
 bool ms_typed_single(const ms_typed *typed, const ms_node *node) {

@@ -195,9 +195,23 @@ static ms_outside *enter(ms_typed *typed, const ms_node *mention, uint32_t at) {
   return code;
 }
 
+/* Whether two bindings are functions of one text that name the same things, as the one that calls a
+ * function and the one by which it calls itself do. Numbers and booleans of closures may differ. */
+static bool same_function(const ms_typed *typed, uint32_t a, uint32_t b) {
+  const ms_binding *one = &typed->bindings[a], *other = &typed->bindings[b];
+  if (a == b || one->code == NULL || one->code != other->code) return a == b;
+  for (uint32_t c = 0; c < one->code->capture_count; c++) {
+    ms_meaning means = one->means[c];
+    if (means.binding != other->means[c].binding || means.depth != other->means[c].depth ||
+        is_passed(&typed->bindings[means.binding]))
+      return false;
+  }
+  return true;
+}
+
 const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint32_t at) {
   ms_outside *code = typed->codes;
-  while (code != NULL && code->binding != at) code = code->next;
+  while (code != NULL && !same_function(typed, code->binding, at)) code = code->next;
   if (code == NULL) code = enter((ms_typed *)(uintptr_t)typed, mention, at);
   return code == NULL ? NULL : code->loop->closure->node;
 }

@@ -181,13 +181,25 @@ static ms_callee *callee_around(const ms_typed *typed, const ms_node *node) {
   return node == NULL ? NULL : ms_typed_callee(typed, node);
 }
 
+/* How many values a `return` gives, as far as is known. */
+static uint32_t returned(const ms_typed *typed, const ms_node *node) {
+  uint32_t count = node->kids;
+  if (count > 0 && ms_node_is_multiple(node->kid[count - 1])) {
+    const ms_node *called = ms_typed_called(typed, node->kid[count - 1]);
+    const ms_callee *callee = called != NULL ? ms_typed_callee(typed, called) : NULL;
+    count = called == NULL ? MS_RETURNS : count - 1 + (callee != NULL ? callee->results : 0);
+  }
+  return count < MS_RETURNS ? count : MS_RETURNS;
+}
+
 static void leave(ms_typed *typed, const ms_node *node) {
   ms_callee *callee = callee_around(typed, node);
   if (callee == NULL) return;
-  uint32_t count = node->kids;
-  if (count > 0 && ms_node_is_multiple(node->kid[count - 1])) count = MS_RETURNS;
-  if (count > MS_RETURNS) count = MS_RETURNS;
-  if (count > callee->results) callee->results = count;
+  uint32_t count = returned(typed, node);
+  if (count > callee->results) {
+    callee->results = count;
+    typed->changed = true;
+  }
   for (uint32_t r = 0; r < MS_RETURNS; r++)
     grow(typed, &callee->result[r], kept(listed(typed, node, 0, r)));
 }
@@ -337,5 +349,6 @@ int ms_typed_find(ms_typed *typed, ms_emitter *emitter) {
     }
   } while (typed->changed && !typed->failed);
   find_mixed(typed);
+  ms_typed_find_cycles(typed);
   return typed->failed ? -1 : 0;
 }

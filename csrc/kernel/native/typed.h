@@ -58,8 +58,10 @@ typedef struct ms_callee {
   const ms_node *node; /* FUNCTION */
   ms_kind_of result[MS_RETURNS];
   uint32_t results;
-  bool outside; /* of the body */
-  bool mixed;   /* some calls give it numbers of another precision than others */
+  bool outside;   /* of the body */
+  bool mixed;     /* some calls give it numbers of another precision than others */
+  uint32_t cycle; /* functions that call each other, and so themselves, share one; 0: none */
+  uint32_t mark;  /* of who goes through functions, each once */
 } ms_callee;
 
 /* What a table of the body holds. */
@@ -104,6 +106,7 @@ typedef struct ms_typed {
   ms_kind_of *symbol;   /* by symbol index of the loop's own text */
   ms_kind_of *variable; /* by capture: scalars of the plan that blocks assign */
   ms_callee *callees;
+  uint32_t marks; /* given out: ms_callee.mark */
   ms_holding *holdings;
   bool changed, failed;
 } ms_typed;
@@ -166,6 +169,12 @@ ms_holding *ms_typed_holding(const ms_typed *typed, const ms_node *node);
 
 /* What a call calls: the type of kid[0], looked up without further values. */
 ms_callee *ms_typed_callee(const ms_typed *typed, const ms_node *function);
+
+/* Numbers the cycles of all callees. */
+void ms_typed_find_cycles(ms_typed *typed);
+
+/* The cycle of a function (see ms_callee); 0 if it does not call itself. */
+uint32_t ms_typed_cycle(const ms_typed *typed, const ms_node *function);
 
 /* Whether an expression gives one value wherever it stands. */
 bool ms_typed_single(const ms_typed *typed, const ms_node *node);

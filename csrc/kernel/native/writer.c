@@ -50,7 +50,20 @@ static const ms_tree *tree_of(const ms_writer *w, const ms_node *node) {
   return code == NULL ? w->emitter->job->loop->tree : code->loop->tree;
 }
 
+/* Whether a variable belongs to what is being written: the block, or a function apart with those
+ * that are written in it. */
+static bool is_within(const ms_writer *w, const ms_symbol *symbol) {
+  const ms_inlined *open = w->within != NULL ? w->inlined : NULL;
+  while (open != NULL && open->function->function != symbol->function) open = open->next;
+  return w->within == NULL || open != NULL;
+}
+
 ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol) {
+  if (!is_within(w, symbol)) {
+    ms_c_local *beyond = &((ms_writer *)(uintptr_t)w)->beyond;
+    *beyond = (ms_c_local){0};
+    return beyond;
+  }
   const ms_outside *code = ms_typed_outside_of(w->typed, symbol);
   return code == NULL ? &w->local[symbol->index] : &code->local[symbol->index];
 }

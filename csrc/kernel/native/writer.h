@@ -81,8 +81,19 @@ typedef struct ms_inlined {
   uint32_t result_count;
   const char *label;
   bool jumped;
-  uint32_t call_line; /* of the call in the body, for functions of other files; else 0 */
+  uint32_t call_line;           /* of the call in the body, for functions of other files; else 0 */
+  const struct ms_apart *apart; /* it, or what its `return` ends, is such a function; or NULL */
+  const char *again;            /* label behind which its arguments are looked at again; or NULL */
+  const char *const *arguments; /* variables that they are in, by parameter; NULL: in none */
 } ms_inlined;
+
+/* A function that calls itself, which is one in C, too (c_apart.h). */
+typedef struct ms_apart {
+  struct ms_apart *next;
+  const ms_node *function, *call; /* call: the first that was written */
+  uint32_t number, call_line;     /* number: from 1; call_line: as above */
+  ms_text body;
+} ms_apart;
 
 /* A captured number that is worth a constant: the bound of a loop over rows of that length. */
 typedef struct ms_constant {
@@ -138,6 +149,9 @@ typedef struct ms_writer {
   ms_c_local *local; /* by symbol index */
   ms_c_label *label;
   ms_inlined *inlined;
+  ms_apart *apart;                 /* those that are called, in the order of their numbers */
+  const ms_apart *within;          /* the one that is being written, or NULL */
+  ms_c_local beyond;               /* of variables that it does not reach */
   bool *number_used;               /* by capture: parameters */
   uint32_t positions;              /* numbers that say where a tracked scalar got its value */
   bool stops;                      /* the function may stop */
@@ -184,7 +198,7 @@ void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...)
 /* A new temporary's name. */
 const char *ms_c_temp(ms_writer *w);
 
-/* What is known of a local of any text. */
+/* What is known of a local of any text: nothing in a function apart, if it is not its own. */
 ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol);
 
 /* Its name in C. */

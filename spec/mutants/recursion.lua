@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of functions that call themselves, as machine code.
+local recursion = {spec = "spec/kernel/recursion_spec.lua"}
+
+return {
+  {
+    rule = "functions that call themselves do in C what they do in Lua",
+    finders = {recursion},
+    mutants = {
+      {"a call at the end leaves a frame", "csrc/kernel/native/c_apart.c",
+       "  if (leave_by_call(w, node)) return;\n", ""},
+      {"only functions that call themselves directly are apart", "csrc/kernel/native/type_cycle.c",
+       "if (reach[a * count + b] && reach[b * count + a])",
+       "if (a == b && reach[a * count + b])"},
+      {"further results are those of the first", "csrc/kernel/native/c_apart.c",
+       "ms_c_as_form(w, values[r], MS_FORM_VALUE, node));",
+       "ms_c_as_form(w, values[0], MS_FORM_VALUE, node));"},
+      {"results are float in fast mode", "csrc/kernel/native/c_apart.c",
+       "  kind.precision = MS_FULL;\n", "  kind.precision = MS_ANY_PRECISION;\n"},
+      {"closures of one text are one function", "csrc/kernel/native/type_code.c",
+       "|| means.depth != other->means[c].depth ||\n        " ..
+       "is_passed(&typed->bindings[means.binding]))",
+       "|| means.depth != other->means[c].depth)"},
+    },
+  },
+  {
+    rule = "functions that call themselves stop where Lua's do, and fall off no stack",
+    finders = {recursion},
+    mutants = {
+      {"the stack has no end", "csrc/kernel/native/c_apart.c",
+       '"(uintptr_t)&ms_here < calls->end"', '"(uintptr_t)&ms_here < 1"'},
+      {"the stack ends early", "csrc/kernel/native/fault.h",
+       "#define MS_NATIVE_STACK 4194304", "#define MS_NATIVE_STACK 65536"},
+      {"a caller goes on after an error", "csrc/kernel/native/c_apart.c",
+       "if (MS_UNLIKELY(%s.tag == MS_NATIVE_NONE)) goto ms_stopped;",
+       "if (MS_UNLIKELY(%s.tag == -1)) goto ms_stopped;"},
+      {"they run in the driver's process", "csrc/kernel/native/c_apart.c",
+       "w->stops = w->uncounted = true;", "w->stops = true;"},
+      {"errors of builtins at the end are where the first call stood",
+       "csrc/kernel/native/c_call.c", "    if (open->apart != NULL) return NULL;\n", ""},
+    },
+  },
+}
