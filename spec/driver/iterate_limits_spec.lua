@@ -7,6 +7,7 @@ local expect = require "spec.support.expect"
 local ffi = require "ffi"
 local interrupt = require "meissa.base.interrupt"
 local records = require "meissa.driver.record"
+local round_tests = require "meissa.driver.round_tests"
 
 ffi.cdef "int raise(int signal);"
 
@@ -109,6 +110,96 @@ describe("meissa.iterate", function()
       count(A, 2, {stop = function() return A[1] > 1 end}) -- it may be read
       assert.equal(2, A[1])
     end
+  end)
+
+  it("runs rounds ahead of tests that do not look at the array, and keeps none of them", function()
+    local jobs, job = 0, require "meissa.driver.job"
+    local run_here, run, long = job.run_here, job.run, round_tests.long
+    local function counted(of)
+      return function(...)
+        jobs = jobs + 1
+        return of(...)
+      end
+    end
+    job.run_here, job.run, round_tests.long = counted(run_here), counted(run), 10
+    local function smooth(rounds, options)
+      local A, change = meissa.rand({40}, {seed = 3}), 5
+      for t, j in meissa.iterate(A, rounds, {2, 39}, options) do
+        if t == 60 and j == 20 then error("too far") end
+        local new = 0.5 * (A[j - 1] + A[j + 1])
+        change = change + (new - A[j]) ^ 2
+        A[j] = new
+      end
+      return {A:sum(), A[20], change, meissa.last().rounds}
+    end
+    local ok, err = pcall(function()
+      for workers = 0, 3 do
+        meissa.init {workers = workers}
+        for _, case in ipairs {{1, 1}, {2, 1}, {23, 1}, {59, 1}, {30, 3}, {57, 3}} do
+          local at, test = unpack(case)
+          local asked, sums, last = 0, 0, 0
+          jobs = 0
+          local function stop(t, _, s)
+            asked, sums, last = asked + 1, sums + s.change, t
+            return t >= at
+          end
+          local found = smooth(math.huge, {stop = stop, test = test})
+          assert.same({at / test, at}, {asked, last})
+          -- The job with round 60 fails, and one test at a time is asked from then on.
+          assert.is_true(at ~= 23 and at ~= 30 or jobs <= asked / 2, "tests are asked one by one")
+          assert.same(smooth(at, {}), found)
+          assert.is_true(test > 1 or math.abs(sums + 5 - found[3]) < 1e-12)
+        end
+        local last
+        local raised = expect.refusal(smooth, 100, {stop = function(t) last = t end})
+        expect.has(raised, "too far (iteration 60, 20")
+        assert.equal(59, last)
+      end
+    end)
+    job.run_here, job.run, round_tests.long = run_here, run, long
+    assert(ok, err)
+  end)
+
+  it("runs none ahead where what they do could be seen", function()
+    local jobs, job = 0, require "meissa.driver.job"
+    local run_here, long = job.run_here, round_tests.long
+    function job.run_here(...)
+      jobs = jobs + 1
+      return run_here(...)
+    end
+    round_tests.long = 10
+    meissa.init {workers = 0}
+    local ok, failed = pcall(function()
+      local A, B, v = meissa.zeros(4), meissa.zeros(4), meissa.zeros(4)
+      local function stop(t) return t == 20 end
+      local loops = {
+        function() for _, j in meissa.iterate(A, 30, {stop = stop}) do v[j] = v[j] + 1 A[j] = 1 end
+        end,
+        function()
+          for _, j in meissa.iterate(A, 30, {stop = stop, impure = true}) do A[j] = 1 end
+        end,
+        function() for _, j in meissa.iterate(A, 30, {stop = stop, depth = 1}) do A[j] = 1 end end,
+        function() for _, j in meissa.iterate(A, 30, {stop = stop, depth = 9}) do A[j] = 1 end end,
+        function()
+          for _, j in meissa.iterate(A, 30, {stop = function(t, a) return a[1] + t > 20 end}) do
+            A[j] = 1
+          end
+        end,
+      }
+      for k, loop in ipairs(loops) do
+        jobs = 0
+        loop()
+        assert.same({20, 20}, {jobs, meissa.last().rounds}, k)
+      end
+      assert.equal(20, v[1])
+      local err = expect.refusal(function()
+        for _, j in meissa.iterate(A, 5, {stop = function() B[1] = 1 end}) do A[j] = B[j] end
+      end)
+      expect.has(tostring(err), "ask their 'stop'")
+      B[1] = 1 -- it is held no longer
+    end)
+    job.run_here, round_tests.long = run_here, long
+    assert(ok, failed)
   end)
 
   it("raises what stop raises as it is, and lets it yield", function()

@@ -93,4 +93,23 @@ return {
        "if seen then errors.raise", "if false then errors.raise"},
     },
   },
+  {
+    rule = "rounds go on before a test is asked, where nobody sees it, and none of them counts",
+    finders = {{spec = "spec/driver/iterate_limits_spec.lua"}},
+    mutants = {
+      {"rounds after the last one that counts are kept", "lua/meissa/driver/rounds.lua",
+       "if stopped and stopped < last then", "if stopped and stopped > last then"},
+      {"sums of later rounds stay", "lua/meissa/driver/rounds.lua",
+       "    self.scalars = kept\n    run_job(", "    run_job("},
+      {"errors of later rounds are raised", "lua/meissa/driver/round_tests.lua",
+       "self.tests, self.careful = 1, true\n  return true", "return false"},
+      {"what other arrays hold is not looked at", "lua/meissa/driver/round_tests.lua",
+       "if about and about.written and not run.versions.of[c] then return false end", ""},
+      {"arrays that the body reads may be written", "lua/meissa/driver/versions.lua",
+       "for _, each in ipairs(others) do held", "for _, each in ipairs({}) do held"},
+      {"the first round's sums stand for all", "lua/meissa/driver/round_tests.lua",
+       "local first, last = (round - 1) * ranges + 1, round * ranges",
+       "local first, last = 1, ranges"},
+    },
+  },
 }

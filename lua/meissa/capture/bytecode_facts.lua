@@ -53,4 +53,33 @@ function M.about(fn)
   return known[fn]
 end
 
+-- Whether an operand is a register, or may be the first of several of which that is one.
+local function is_named(register, operand, mode)
+  if mode == opcodes.WRITES_A or mode == opcodes.READS then return operand == register end
+  return (mode == opcodes.WRITES_FROM_A or mode == opcodes.FROM_A) and operand <= register
+end
+
+--- Whether a function may have a use for its nth parameter: no instruction names the register of
+-- one that is not used. What defines functions, or takes any number of values, may use all.
+-- @tparam function fn a Lua function or a builtin
+-- @tparam number n from 1
+function M.names_parameter(fn, n)
+  local info, register = util.funcinfo(fn), n - 1
+  if not info.bytecodes or info.children or info.isvararg then return true end
+  if info.params < n then return false end
+  for pc = 1, info.bytecodes - 1 do
+    local ins, mode = util.funcbc(fn, pc)
+    local a, mode_a = band(rshift(ins, 8), 0xff), band(mode, 7)
+    local b, mode_b = rshift(ins, 24), band(rshift(mode, 3), 15)
+    local d, mode_d = rshift(ins, 16), band(rshift(mode, 7), 15)
+    if mode_b ~= 0 then d = band(d, 0xff) end
+    local nothing = mode_a == opcodes.FROM_A and mode_d == opcodes.LITERAL and d == 1 -- `return`
+    if is_named(register, a, mode_a) and not nothing or
+       is_named(register, b, mode_b) or is_named(register, d, mode_d) then
+      return true
+    end
+  end
+  return false
+end
+
 return M

@@ -1,17 +1,16 @@
 -- SPDX-License-Identifier: MIT
 --- Running rounds: a loop of meissa.iterate from its first round to its last, or to where it stops.
 --
--- Rounds are run in jobs, as many rounds at a time as there are before the next stop test and as
--- their blocks can be scheduled. A job begins with the last version of the one before; so nothing
--- of a round is to be undone when the loop stops after another one, and the user's arrays are what
--- they were until the last version is copied into them.
+-- Rounds are run in jobs, as many rounds at a time as there are before the next stop test (or some
+-- tests, see round_tests.lua) and as their blocks can be scheduled. A job begins with the last
+-- version of the one before; so nothing of a round is to be undone when the loop stops after
+-- another one, and the user's arrays are what they were until the last version is copied into them.
 -- @module meissa.driver.rounds
 
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local job = require "meissa.driver.job"
-local kernel = require "meissa.kernel"
 local lags = require "meissa.driver.lags"
 local loop = require "meissa.driver.loop"
 local nesting = require "meissa.base.nesting"
@@ -22,6 +21,7 @@ local ready = require "meissa.driver.ready"
 local replay = require "meissa.driver.replay"
 local round_checks = require "meissa.driver.round_check"
 local round_reads = require "meissa.driver.round_reads"
+local round_tests = require "meissa.driver.round_tests"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
@@ -134,48 +134,6 @@ local function run_short(run)
   return assigned
 end
 
--- ----------------------------------------------------------------------------------- stop tests
-
--- What the last round's blocks have left.
-local function last_results(left, ranges)
-  local results = left.results
-  if results.flat then
-    local size = #results.flat / results.blocks
-    return {flat = string.sub(results.flat, -ranges * size), blocks = ranges}
-  end
-  local last, count = {}, #results
-  for k = math.max(1, count - ranges + 1), count do last[#last + 1] = results[k] end
-  return last
-end
-
--- The last round's reductions by the names of their variables.
-local function sums_of(run)
-  local values, sums, name = {}, {}, {}
-  for c, value in tables.each(run.values) do values[c] = value end
-  for _, scalar in ipairs(run.plan.scalar_list) do
-    if scalar.role == "reduction" then
-      local identity = kernel.identity(scalar, scalar.start ~= "nil" and 0 or nil)
-      values[scalar.capture], sums[scalar.name] = identity, identity
-      name[scalar.capture] = scalar.name
-    end
-  end
-  if next(name) == nil then return sums end
-  local left = run.left
-  local results = last_results(left, run.grid.ranges[2])
-  for _, each in ipairs(kernel.combine(left.bytes, values, results, left.known)) do
-    if name[each.capture] then sums[name[each.capture]] = each.value end
-  end
-  return sums
-end
-
--- The arrays of the last round, read only.
-local function snapshot(self)
-  local list = {}
-  for k, each in ipairs(self.versions.memory.arrays) do list[k] = each.start:snapshot() end
-  if self.request.list then return list end
-  return list[1]
-end
-
 -- ------------------------------------------------------------------------------------------ jobs
 
 -- Where ranges begin, as a job takes it.
@@ -281,21 +239,33 @@ local function run_job(self, run, done, last)
   for _, each in ipairs(speculate.run(run, attempt, run_here)) do
     self.scalars[each.capture] = each.value
   end
+end
+
+-- Makes what the last job has left what the next one begins with.
+local function accept(self, run, rounds)
   if run.measured then add_measured(self.measured, run.measured) end
-  self.versions.memory:advance(last - done)
+  self.versions.memory:advance(rounds)
 end
 
--- The round until which nobody is asked.
-local function target_of(request, done)
-  if not request.stop then return request.rounds end
-  return math.min(request.rounds, (math.floor(done / request.test) + 1) * request.test)
-end
-
-local function stops(self, run, done)
-  local request = self.request
-  if not request.stop or done % request.test ~= 0 then return false end
-  return self.versions.memory:ask(pool.during_loop, request.stop, done, snapshot(self),
-                                  sums_of(run)) and true or false
+-- Runs the rounds after `done` up to `last`, or to where a test in between stops the loop.
+-- @return the round that is done; whether the loop stops
+local function run_tested(self, run, done, last)
+  local kept, began = tables.copy(self.scalars), system.clock()
+  local ok, err = pcall(run_job, self, run, done, last)
+  if not ok and not round_tests.may_be_of_later(self, err) then error(err, 0) end
+  if not ok then
+    self.scalars = kept
+    return done, false
+  end
+  local seconds = system.clock() - began
+  if self.shows then accept(self, run, last - done) end
+  local stopped = round_tests.ask(self, run, done, last, seconds)
+  if stopped and stopped < last then
+    self.scalars = kept
+    run_job(self, run, done, stopped)
+  end
+  if not self.shows then accept(self, run, (stopped or last) - done) end
+  return stopped or last, stopped ~= nil
 end
 
 --- Runs a loop in rounds.
@@ -305,20 +275,16 @@ end
 function M.run(self, plan)
   local request, done, run, stopped = self.request, 0, nil, false
   self.scalars, self.measured, self.draws = {}, {}, random.next_loop()
+  round_tests.begin(self)
   while done < request.rounds and not stopped do
-    local target = target_of(request, done)
-    while done < target do
-      if not run or done == run.base + run.size then run = begin_chunk(self, plan, done) end
-      local most = math.max(1, math.floor(MOST_RUN / run.grid.ranges[2]))
-      run.short = on_workers() and not request.sync.lags and is_short(run)
-      if run.short then
-        most = math.min(most, math.ceil(WHILE / math.min(seconds_of(run), TOLERANCE * SHORT)))
-      end
-      local last = math.min(target, run.base + run.size, done + most)
-      run_job(self, run, done, last)
-      done = last
+    if not run or done == run.base + run.size then run = begin_chunk(self, plan, done) end
+    local most = math.max(1, math.floor(MOST_RUN / run.grid.ranges[2]))
+    run.short = on_workers() and not request.sync.lags and is_short(run)
+    if run.short then
+      most = math.min(most, math.ceil(WHILE / math.min(seconds_of(run), TOLERANCE * SHORT)))
     end
-    stopped = stops(self, run, done)
+    local last = math.min(round_tests.target(self, done), run.base + run.size, done + most)
+    done, stopped = run_tested(self, run, done, last)
   end
   self.interrupted = self.versions.memory:finish()
   self.measured.seconds = system.clock() - request.called

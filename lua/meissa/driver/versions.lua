@@ -68,11 +68,12 @@ local function option_of(sync)
 end
 
 --- Gives a request no more versions than its rounds can tell apart: those of a job, and the one it
--- begins with.
+-- begins with; `bounded`, whether further rounds than up to the next stop test could.
 -- Errors: OPT, if these are more than there may be.
 function M.limit(request)
   local sync, most = request.sync, math.min(request.rounds, M.MOST_ROUNDS)
   if request.stop then most = math.min(most, request.test) end
+  request.bounded = sync.versions > math.max(1, most) + 1
   sync.versions = math.min(sync.versions, math.max(1, most) + 1)
   if sync.versions <= MOST_VERSIONS then return end
   errors.raise("OPT", "%s: %s makes %d versions of the arrays, and %d are kept at most", sync.where,
@@ -140,13 +141,15 @@ end
 -- Errors: ARR for arrays that cannot be written.
 function Versions:finish() return select(2, shield(copy_back, self)) end
 
---- Calls a function, which cannot write the arrays meanwhile; what it returns first.
+--- Calls a function, which cannot write the arrays, nor others, meanwhile; what it returns first.
+-- @tab others a list of arrays
 -- Errors: what the function raises.
-function Versions:ask(fn, ...)
+function Versions:ask(others, fn, ...)
   local held = {}
-  for k, each in ipairs(self.arrays) do held[k] = array.hold(each.value) end
+  for _, each in ipairs(self.arrays) do held[#held + 1] = array.hold(each.value) end
+  for _, each in ipairs(others) do held[#held + 1] = array.hold(each) end
   local results = {pcall(fn, ...)}
-  for _, release in ipairs(held) do release() end
+  for k = #held, 1, -1 do held[k]() end -- one may be held twice
   if not results[1] then error(results[2], 0) end
   return results[2]
 end
