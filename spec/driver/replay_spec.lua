@@ -119,3 +119,89 @@ describe("replays", function()
     refuse("MEISSA_REPLAY=" .. path, "is no history: record one with MEISSA_HISTORY")
   end)
 end)
+
+-- Loops that are steered, and held up now and then; what each leaves, and what was decided.
+local STEERED = [[
+local meissa = require "meissa"
+local replayed = os.getenv "MEISSA_REPLAY" ~= nil
+local function sleep()
+  if replayed then return end
+  local ffi = require "ffi"
+  pcall(ffi.cdef, "int usleep(unsigned);")
+  ffi.C.usleep(1000)
+end
+local n, m = 300, 6
+local X, y = meissa.randn({n, m}, {seed = 1}), meissa.randn({n}, {seed = 2})
+for _, options in ipairs {{every = "auto"}, {every = 3, staleness = "auto"},
+    {every = "auto", staleness = "auto", merge = {weighted = 0.5, form = "normalised"}},
+    {every = "auto", filter = {relative = 0.01, floor = 0.1}}} do
+  local w = meissa.zeros(m)
+  options.replicas, options.topology = 4, "ring-both"
+  local r = meissa.replicate(w, options)
+  for _ = 1, 2 do
+    for pass, e in meissa.parallel(6, n, {impure = true}) do
+      if e %% 97 == 0 and pass %% 3 == 1 then sleep() end
+      local p = 0
+      for f = 1, m do p = p + r[f] * X[e][f] end
+      for f = 1, m do r[f] = r[f] - 0.01 * (p - y[e]) * X[e][f] end
+    end
+    local words = {}
+    for f = 1, m do words[f] = ("%%a"):format(w[f]) end
+    print(meissa.last().rounds, table.concat(words, " "))
+    for _, each in ipairs(meissa.last().decisions or {}) do
+      print(each.round, each.every, each.staleness, each.filter and each.filter.relative,
+            each.filter and each.filter.floor, each.merge and each.merge.weighted,
+            each.merge and each.merge.form)
+    end
+  end
+end
+]]
+
+describe("replays of what was decided", function()
+  local directory
+  setup(function() directory = child.directory() end)
+  teardown(function() child.remove(directory) end)
+
+  local function run(env) return child.script(STEERED:format(), {seconds = 60, env = env}) end
+
+  for _, workers in ipairs {0, 3} do
+    it("have the bits of the run that was recorded on " .. workers .. " workers", function()
+      local path = directory .. "/" .. workers
+      local recorded, status = run(("MEISSA_WORKERS=%d MEISSA_HISTORY=%s"):format(workers, path))
+      assert.equal(0, status, recorded)
+      assert.truthy(recorded:find("\n9\t", 1, true), recorded) -- something is
+      local verdict = history.judge_file(path)
+      assert.equal(0, #verdict.problems, verdict.problems[1] and verdict.problems[1].text)
+      for _, env in ipairs {"MEISSA_WORKERS=0", "MEISSA_WORKERS=2 MEISSA_SHM=0"} do
+        local replayed, ended = run(env .. " MEISSA_REPLAY=" .. path)
+        assert.equal(0, ended, replayed)
+        assert.equal(recorded, replayed, env)
+      end
+    end)
+  end
+
+  it("do what the record says, whatever that is", function()
+    local path = directory .. "/0"
+    local count = 0
+    local text = child.read(path):gsub("(decide rounds=)%d+[^\n]*", function(head)
+      count = count + 1
+      return count == 1 and head .. "8 every=70 eps=0.125 lambda=0.25" or head .. "8"
+    end)
+    child.write(path, text)
+    local output = run("MEISSA_REPLAY=" .. path)
+    assert.truthy(output:find("\n9\t70\tnil\t0.125\tnil\t0.25\tnil\n", 1, true), output)
+    assert.truthy(output:find("decision 2 in '.*' was made after round 8, where the program has " ..
+                              '"auto" decide after round'), output)
+  end)
+
+  it("need a record that has decisions", function()
+    local path = directory .. "/none"
+    local text = child.read(directory .. "/0"):gsub("[^\n]*decide[^\n]*\n", "")
+    child.write(path, text)
+    local output, status = run("MEISSA_REPLAY=" .. path)
+    assert.not_equal(0, status)
+    assert.truthy(output:find("decision 1 in '.*' is missing"), output)
+    child.write(path, "meissa-history 1\n0 0.1 driver 0 decide every=3\n")
+    assert.truthy(history.judge_file(path).problems[1].text:find("lacks its field 'rounds'"))
+  end)
+end)

@@ -41,6 +41,7 @@ local function take(state, event)
     for _, job in tables.each(state.jobs) do job:fence(event.worker .. " " .. event.incarnation) end
     return
   end
+  if event.kind == "decide" then return end -- of no job: it says what the next ones are like
   if event.kind == "rounds" or event.kind == "loop" then return open_job(state, event) end
   local job = state.jobs[event.job]
   if not job then

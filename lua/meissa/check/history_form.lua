@@ -30,6 +30,7 @@ local KINDS = {
   write = "job block round range hash?",
   touch = "job block array first last write",
   ledger = "job produced sent pending dropped invalidated",
+  decide = "rounds every? staleness? eps? lambda?",
 }
 local SCOPES = {range = true, edge = true, global = true, nobody = true}
 
@@ -58,7 +59,7 @@ local function text(value) return value end
 local READ = {sync = text, hash = text, reads = list, writes = list, worker = text,
               scope = function(value) return SCOPES[value] and value end,
               produced = tonumber, sent = tonumber, pending = tonumber, dropped = tonumber,
-              invalidated = tonumber}
+              invalidated = tonumber, eps = tonumber, lambda = tonumber}
 
 local fields = {}
 for kind, names in tables.each(KINDS) do

@@ -8,7 +8,7 @@
 -- the network); beside it, a filter's threshold follows how far replicas are apart, and a weight
 -- how old what they hear is, as section 5 asks for. `staleness` grows while replicas wait for each
 -- other, and shrinks when they do not, or when they come apart. Decisions depend on time: such runs
--- have other bits each time. Lives on the driver.
+-- have other bits each time, but for those that follow a record. Lives on the driver.
 -- @module meissa.driver.adaptive
 
 local settings_of = require "meissa.sync.settings"
@@ -122,22 +122,52 @@ local function choose_staleness(self, disagreement, answer, reasons)
   reasons[#reasons + 1] = string.format("%s: staleness %d", why, now)
 end
 
---- Decides, if enough rounds have gone by.
+--- Whether enough rounds have gone by to decide.
+function Controller:is_due() return self.rounds >= ROUNDS and self.wall > 0 end
+
+-- What is measured from now on.
+local function begin_anew(self)
+  self.wall, self.busy, self.waited, self.rounds = 0, 0, 0, 0
+end
+
+--- Decides, if it is due.
 -- @tab settings that are in force @number disagreement of the replicas
 -- @number age of what they hear, in rounds, on average
 -- @return an answer as of on_round, with its `reason`; nil: none
 function Controller:decide(settings, disagreement, age)
-  if self.rounds < ROUNDS or self.wall <= 0 then return nil end
+  if not self:is_due() then return nil end
   local answer, reasons = {}, {}
   if self.every then
     choose_every(self, answer, reasons)
     choose_bounds(self, settings, disagreement, age, answer, reasons)
   end
   if self.staleness then choose_staleness(self, disagreement, answer, reasons) end
-  self.wall, self.busy, self.waited, self.rounds = 0, 0, 0, 0
+  begin_anew(self)
   if #reasons == 0 then return nil end
   answer.reason = table.concat(reasons, "; ")
   return answer
+end
+
+--- What an answer of `decide`, or none, has chosen, as numbers by name.
+function M.chosen(answer)
+  local filter, merge = answer and answer.filter, answer and answer.merge
+  return {every = answer and answer.every, staleness = answer and answer.staleness,
+          eps = filter and filter.relative, lambda = merge and merge.weighted}
+end
+
+--- Decides what was chosen before, whatever was measured.
+-- @tab settings that are in force @tab chosen as M.chosen gives it
+function Controller:follow(settings, chosen)
+  local answer = {every = chosen.every, staleness = chosen.staleness, reason = "as recorded"}
+  self.every, self.staleness = chosen.every or self.every, chosen.staleness or self.staleness
+  if chosen.eps then
+    answer.filter = {relative = chosen.eps, floor = settings.filter.floor}
+  end
+  if chosen.lambda then
+    answer.merge = {weighted = chosen.lambda, form = settings.merge.form_name}
+  end
+  begin_anew(self)
+  return next(M.chosen(answer)) and answer or nil
 end
 
 return M

@@ -46,6 +46,16 @@ function M.loop(blocks, ordered)
   return job
 end
 
+--- What the controllers of a loop over replicas have decided after so many rounds: a table with
+-- what governs from now on of `every`, `staleness`, `eps` and `lambda`.
+function M.decided(rounds, chosen)
+  local words = {}
+  for _, name in ipairs {"every", "staleness", "eps", "lambda"} do
+    if chosen[name] then words[#words + 1] = string.format(" %s=%.17g", name, chosen[name]) end
+  end
+  tell("decide rounds=%.0f%s", rounds, table.concat(words))
+end
+
 -- Members of a set of numbers from 1, as numbers from 0.
 local function list_of(set)
   local list = tables.keys(set)

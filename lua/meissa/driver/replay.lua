@@ -77,10 +77,19 @@ handlers["end"] = function(record, line)
   record.depth = math.max(record.depth, depth_of(job))
 end
 
+function handlers.decide(record, line)
+  local function value(name) return tonumber((string.match(line, " " .. name .. "=(%S+)"))) end
+  record.decisions[#record.decisions + 1] = {rounds = field(line, "rounds"), every = value "every",
+                                             staleness = value "staleness", eps = value "eps",
+                                             lambda = value "lambda"}
+end
+
 local function read(path)
   local file, problem = io.open(path)
   if not file then errors.raise("FIL", "MEISSA_REPLAY: %s", problem) end
-  local record, header = {path = path, open = {}, jobs = {}, depth = 2, next = 1}, file:read()
+  local record = {path = path, open = {}, jobs = {}, depth = 2, next = 1, decisions = {},
+                  decided = 0}
+  local header = file:read()
   if header ~= HEADER then
     file:close()
     errors.raise("FIL", "MEISSA_REPLAY: '%s' is no history: record one with MEISSA_HISTORY", path)
@@ -127,6 +136,21 @@ function M.next(rounds, ranges)
   end
   record.next = record.next + 1
   return job
+end
+
+--- What controllers of replicas had decided, where they decide now, after so many rounds.
+-- Errors: OPT if the record is of others.
+function M.decision(rounds)
+  local number = record.decided + 1
+  local decision = record.decisions[number]
+  if not decision or decision.rounds ~= rounds then
+    errors.raise("OPT", "MEISSA_REPLAY: decision %d in '%s' %s, where the program has \"auto\" " ..
+      "decide after round %d: the record is of another program, or of other data", number,
+      record.path, decision and string.format("was made after round %d", decision.rounds) or
+      "is missing", rounds)
+  end
+  record.decided = number
+  return decision
 end
 
 --- The blocks of a job in the order in which they are to be run, as an iterator.

@@ -17,6 +17,7 @@ local cuts = require "meissa.driver.cut"
 local damping = require "meissa.plan.damping"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local history = require "meissa.driver.history"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
@@ -211,9 +212,12 @@ local function govern(self, last)
   return false, every
 end
 
--- What the controllers answer.
+-- What the controllers answer, now that it is due.
 local function decide(self)
   local state = cuts.state(self)
+  if replay.record() then
+    return self.controller:follow(state.exchange.settings, replay.decision(self.t))
+  end
   local missed = (self.missed or 0) - (self.missed_before or 0)
   local senders = 0
   for k = 1, self.lead.replicas do
@@ -223,12 +227,13 @@ local function decide(self)
   local answer = self.controller:decide(state.exchange.settings, cuts.disagreement(state),
                                         missed / math.max(1, messages))
   self.missed_before, self.decided = self.missed, self.t
+  if not nesting.in_body then history.decided(self.t, adaptive.chosen(answer)) end
   return answer
 end
 
 -- What the controllers answer, and on_round, which has the last word.
 local function ask(self, last)
-  local answer = self.controller and decide(self) or nil
+  local answer = self.controller and self.controller:is_due() and decide(self) or nil
   local given = cuts.ask(self, self.t, last)
   if not answer then return given end
   for name, value in tables.each(given or {}) do answer[name] = value end
@@ -318,10 +323,9 @@ function M.plan(run)
   local self = new_loop(run, groups, lead)
   self.every = lead and not lead.auto_every and lead.every or math.huge
   self:share(self.every)
-  if lead and (lead.auto_every or lead.settings.auto) and replay.record() then
-    errors.raise("OPT", "MEISSA_REPLAY: what \"auto\" decides follows from how long things " ..
-                 "take, which a record does not have: give 'every' and 'staleness' the numbers " ..
-                 "that meissa.last().decisions told")
+  if nesting.in_body and lead and (lead.auto_every or lead.settings.auto) and replay.record() then
+    errors.raise("OPT", "MEISSA_REPLAY: what \"auto\" decides in the body of a loop is not " ..
+                 "recorded: give 'every' and 'staleness' numbers")
   end
   self.controller = adaptive.of(lead, tonumber(self.shares.largest))
   if self.controller and self.controller.every then
