@@ -127,6 +127,8 @@ local function slots_of(info, values, operands, space_operand)
       slot.whole = operands[param.at].dims[param.dim]
     elseif param.kind == "limit" then
       slot.whole = space_operand.dims[param.dim]
+    elseif param.kind == "stack" then
+      slot.whole = core_ffi.lib.ms_stack_end()
     elseif param.kind == "rows" then
       local rows, part = operands[param.at].rows, param.dim
       slot.pointer = ffi.cast("void *", part == 1 and rows.start or part == 2 and rows.values

@@ -5,6 +5,7 @@
 -- Lua engine, whose stack they do not need.
 -- MEISSA_TEST_SEED=n replays the random functions, MEISSA_TEST_COUNT=n sets how many programs there
 -- are.
+local child = require "spec.support.child"
 local compiler = require "meissa.kernel.compiler"
 local meissa = require "meissa"
 local functions = dofile("spec/kernel/recursive_functions.lua")
@@ -151,17 +152,17 @@ describe("functions that call themselves", function()
   end)
 
   it("are told apart by what they name, if they are of one text", function()
-    local links = {}
-    local function link(rate, more, at)
-      links[at] = function(n)
-        if n == 0 then return more and rate or 0 end
-        return links.two(n - 1) + (more and 1 or 100)
+    local two
+    local function make(rate)
+      return function(n)
+        if n == 0 then return 0 end
+        return two(n - 1) + n * rate
       end
     end
-    link(7, false, "one")
-    link(7, true, "two")
-    local native = agree(loop_of(function() return links.one(3) end))
-    assert.equal(("%a"):format(109), native[1])
+    local one = make(1)
+    two = make(100)
+    local native = agree(loop_of(function() return one(3) end))
+    assert.equal(("%a"):format(303), native[1])
   end)
 
   it("may store into arrays", function()
@@ -218,6 +219,21 @@ describe("functions that call themselves", function()
     local sum = 0
     for i in parallel(N, { engine = "native" }) do sum = sum + i end
     assert.equal(N * (N + 1) / 2, sum)
+  end)
+
+  it("stay on a stack that is smaller than others", function()
+    local output, status = child.script([[
+      local meissa = require "meissa"
+      local A = meissa.zeros(8)
+      local function deep(n) return n == 0 and 0 or 1 + deep(n - 1) end
+      local function fill(n)
+        for i in meissa.parallel(8, {engine = "native"}) do A[i] = deep(n) end
+      end
+      fill(3000)
+      print(A[1], select(2, pcall(fill, 1e9)))]], {
+      env = "ulimit -s 768 && MEISSA_WORKERS=1", seconds = 60})
+    assert.equal(0, status, output)
+    assert.matches("^3000\t[^\n]*BDY: stack overflow %(", output)
   end)
 
   it("raise the Lua engine's errors far down", function()

@@ -79,7 +79,8 @@ typedef enum ms_param_kind {
                        (native kernels) */
   MS_PARAM_LIST,    /* numbers of the list that capture `at` leads to by `path`, as for INNER */
   MS_PARAM_LENGTH,  /* how many there are (native kernels) */
-  MS_PARAM_TOUCHED  /* marks of the array that capture `at` is, in bits (sync/pending.h) */
+  MS_PARAM_TOUCHED, /* marks of the array that capture `at` is, in bits (sync/pending.h) */
+  MS_PARAM_STACK    /* address where the stack ends (base/stack.h; native kernels) */
 } ms_param_kind;
 
 typedef struct ms_param {

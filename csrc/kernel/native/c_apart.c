@@ -230,7 +230,7 @@ static void write_apart(ms_writer *w, ms_apart *apart) {
   w->within = apart;
   for (uint32_t p = 0; p < known->parameter_count; p++) names[p] = ms_c_text(w, "a%u", p + 1);
   ms_c_line(w, "char ms_here;");
-  ms_c_error(w, apart->function, "(uintptr_t)&ms_here < calls->end", "stack overflow");
+  ms_c_error(w, apart->function, "(int64_t)&ms_here < calls->end", "stack overflow");
   ms_inlined open = {.function = apart->function,
                      .call = apart->call,
                      .call_line = apart->call_line,

@@ -86,7 +86,7 @@ static void add_number(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all,
 int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all) {
   const ms_kernel_job *job = w->emitter->job;
   size_t room = ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 3) +
-                3 * MS_MAX_DIMS + 2 * MS_LISTS;
+                3 * MS_MAX_DIMS + 2 * MS_LISTS + 1;
   all->list = ms_arena_take(w->arena, room, sizeof *all->list);
   if (all->list == NULL) return -1;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++)
@@ -104,6 +104,8 @@ int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *al
   }
   if (ms_emitter_draws(job))
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
+  if (w->apart != NULL)
+    add(w, info, all, (ms_param){.kind = MS_PARAM_STACK}, "const int64_t ", "ms_stack");
   for (uint32_t c = 0; c < job->binding_count; c++) {
     add_array(w, info, all, c);
     add_rows(w, info, all, c);

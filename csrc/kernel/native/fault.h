@@ -35,10 +35,7 @@ static __attribute__((cold, noinline, unused)) int32_t ms_stop_wide(ms_native_fa
 typedef struct ms_calls {
   const ms_native_slot *slots;
   ms_native_fault *fault;
-  uintptr_t end; /* the least address of the stack that they use */
+  int64_t end; /* least address of the stack that they may use */
 } ms_calls;
-
-/* Bytes of it: enough for all calls that LuaJIT's own stack has room for. */
-#define MS_NATIVE_STACK 4194304
 
 #endif

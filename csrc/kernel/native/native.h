@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 8
+#define MS_NATIVE_ABI 9
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -49,11 +49,12 @@ typedef struct ms_native_fault {
 /* Runs one block. `bounds`: first, last entry from 1; or lo1, hi1, lo2, hi2, ... (first and last
  * index value of each dimension in loop direction), then rlo, rhi if the plan has a row. `slots`:
  * one for each parameter of the kernel's info, in its order: pointers; strides and integer-valued
- * numbers of the layout as `whole`; captured numbers as `number`, booleans as `whole`. `results`:
- * two for each result of the info, the value and, as `whole`, an ms_native_tag; then, as `whole`,
- * the positions of private scalars in the order of ms_kernel_info; then two for each streak, where
- * its slots are and how many, which the caller frees; then the same of each table that is sliced,
- * of whose slots an assignment takes four: key and tag, value and tag. Returns fault->stop.
+ * numbers of the layout as `whole`; captured numbers as `number`, booleans as `whole`, and so where
+ * the stack of the calling thread ends. `results`: two for each result of the info, the value and,
+ * as `whole`, an ms_native_tag; then, as `whole`, the positions of private scalars in the order of
+ * ms_kernel_info; then two for each streak, where its slots are and how many, which the caller
+ * frees; then the same of each table that is sliced, of whose slots an assignment takes four: key
+ * and tag, value and tag. Returns fault->stop.
  *
  * Given no `results` it runs nothing, and returns an ms_native_prospect. */
 typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,

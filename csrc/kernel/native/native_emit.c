@@ -137,10 +137,7 @@ static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) 
               "    ms_native_slot *results, ms_native_fault *fault) {\n");
   w->indent = 1;
   ms_c_parameters_unpack(w, all);
-  if (w->apart != NULL)
-    ms_c_line(w,
-              "const ms_calls own = {slots, fault, "
-              "(uintptr_t)__builtin_frame_address(0) - MS_NATIVE_STACK};");
+  if (w->apart != NULL) ms_c_line(w, "const ms_calls own = {slots, fault, ms_stack};");
   if (guarded) {
     ms_c_bounds(w);
     ms_c_line(w, "const bool ms_holds = %s;", w->frame[0].guards.bytes);

@@ -8,6 +8,7 @@
 local compiler = require("meissa.kernel.compiler")
 local errors = require("meissa.base.errors")
 local failure = require("meissa.kernel.failure")
+local core = require("meissa.base.ffi").lib
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local left = require("meissa.kernel.native_left")
@@ -123,6 +124,7 @@ local fill_by_kind = {
   length = function(slot, param, _, _, values)
     slot.whole = #inner_value(values[param.at], param.path)
   end,
+  stack = function(slot) slot.whole = core.ms_stack_end() end,
 }
 
 --- The numbers that an instance has taken from captured functions and tables: a list of {slot =
@@ -147,7 +149,7 @@ function M.inner_numbers(instance, values)
 end
 
 -- Kinds of parameters that are an execution's own; the others tell where memory is.
-local OWN = {value = true, inner = true, draws = true, list = true, length = true}
+local OWN = {value = true, inner = true, draws = true, list = true, length = true, stack = true}
 
 --- Whether the engine can fill this parameter of a kernel.
 function M.takes(param)
