@@ -8,6 +8,9 @@
 -- within --target of that of one serial pass after the other. "serial" is plain SGD by a loop in
 -- this process, "one replica" the same on a worker: held to the same bits. Curves, loss against
 -- rounds, samples, bytes and time, are in the objects that --json prints, and in the figure.
+-- Below, as in the paper's figure 8: of 8 replicas on 8 workers that all hear all, which part of
+-- merges had the messages of the round before of 7, and of 5 or more, of the others, and which part
+-- something new of 5 or more; counted in histories of runs of their own.
 --   luajit bench/asap.lua [--data a9a.gz] [--replicas 8] [--every 500] [--json] [--png FILE]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/?.lua;" .. directory ..
@@ -17,10 +20,12 @@ local curves = require "curves"
 local figure = require "figure"
 local meissa = require "meissa"
 local points = require "points"
+local reduces = require "reduces"
 local run = require "run"
 local svm = require "train_svm"
 
 local parser = argparse("asap.lua", "SVM by SGD on replicas, by topologies.")
+parser:option("--merge-by", "Only run 8 replicas that wait in this way."):hidden(true)
 local asked = curves.ask(parser, "8", "0.0001", "loss against megabytes")
 
 local rates = asked.rates
@@ -48,12 +53,16 @@ Published, on other data and machines:
   fig. 5   RCV1, 4 machines: root expander 56 MB a machine to the accuracy, all-reduce 84 MB
   fig. 6   splice-site, 64 processes: 219 GB a process against 2.08 TB a worker
   fig. 7   webspam, 25 processes: chain 50,433 MB a node to converge, root expander 44,351 MB
-  fig. 8   consistent reduces with 5 and more of 7: NOTIFY-ACK 100 %, BSP 77 %, ASYNC 39 %
   fig. 9   images a second: NOTIFY-ACK 229.3, BSP 217.8, ASYNC 246
   fig. 10  webspam: NOTIFY-ACK about 3 times as fast as BSP; ASYNC does not converge
 "there" is the share of messages of the round before that were there when a replica merged: all of
 them where replicas wait for each other. Workers share one host, where a message is there when it is
 sent: what is late here is a replica, not the network.]]
+
+-- Ways of waiting, as the paper calls them, and the part of reduces with 5 or more in its figure 8.
+local WAYS = {{"notify-ack", "NOTIFY-ACK", 100}, {"barrier", "BSP", 77}, {"async", "ASYNC", 39}}
+
+local NODES = 8
 
 local report = run.report({json = asked.json, quiet = true}, {
   {key = "setting", title = "setting", format = "%s", width = 19},
@@ -71,9 +80,16 @@ local report = run.report({json = asked.json, quiet = true}, {
   unpack(curves.TARGET)
 })
 
-meissa.init {workers = asked.workers, quiet = true}
+meissa.init {workers = asked.merge_by and NODES or asked.workers, quiet = true}
 local X, y = points.take({data = asked.data, points = asked.points, seed = 1}, points.mostly_right)
 y = points.signs(y)
+
+if asked.merge_by then
+  local r = meissa.replicate(meissa.zeros(X:size(2)), {
+    replicas = NODES, every = asked.every, topology = "all", sync = asked.merge_by})
+  for pass = 1, asked.passes do svm.pass(r, X, y, asked.rates[1] / pass, asked.reg, {}) end
+  return
+end
 
 local unordered = {ordered = false}
 
@@ -143,6 +159,39 @@ for _, setting in ipairs(SETTINGS) do
   show(setting, curve, rate, target)
   if setting.topology and setting.replicas ~= 1 then
     drawn[#drawn + 1] = curves.points(setting, curve, "megabytes", "loss")
+  end
+end
+-- The merges of a way of waiting, in a process of its own, whose history has them.
+local function count_reduces(way)
+  local path = os.tmpname()
+  local words = {"MEISSA_HISTORY=" .. path, "luajit", arg[0], "--merge-by", way,
+                 "--points", asked.points, "--every", asked.every, "--passes", asked.passes,
+                 "--rates", rates[1], "--reg", ("%.17g"):format(asked.reg)}
+  if asked.data then
+    words[#words + 1] = ("--data '%s'"):format(asked.data:gsub("'", "'\\''"))
+  end
+  local failed = os.execute(table.concat(words, " ")) ~= 0
+  local found = not failed and reduces.count(io.lines(path), NODES - 1)
+  os.remove(path)
+  return found or error("a run of " .. way .. " failed")
+end
+
+if not asked.json then
+  print(("\nConsistent reduces, %d replicas on %d workers; with messages of the round before, new"):
+    format(NODES, NODES))
+  print(("  %-12s%10s%10s%12s%14s%12s"):format("", "reduces", "all 7", "5 or more", "5 or more new",
+                                               "published"))
+end
+for _, way in ipairs(WAYS) do
+  local found = count_reduces(way[1])
+  local function percent(what, least) return reduces.percent(found[what], found.total, least) end
+  local row = {reduces = way[1], count = found.total, all = percent("before", NODES - 1),
+               most = percent("before", 5), new = percent("new", 5), published = way[3]}
+  if asked.json then
+    report:row(row)
+  else
+    print(("  %-12s%10d%8.1f %%%10.1f %%%12.1f %%%10.0f %%  %s"):format(way[1], row.count, row.all,
+      row.most, row.new, way[3], way[2]))
   end
 end
 if not asked.json then print(PUBLISHED) end

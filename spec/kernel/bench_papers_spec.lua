@@ -84,10 +84,13 @@ end)
 
 describe("ASAP's experiment", function()
   it("has curves and a row for each topology", function()
-    local passes, rows = {}, {}
+    local passes, rows, reduces = {}, {}, {}
     for _, each in ipairs(results("asap.lua --points 400 --replicas 4 --every 20 --passes 2 " ..
         "--rates 0.1,0.3")) do
-      if each.curve then
+      if each.reduces then
+        reduces[each.reduces] = each
+        each.worst_replica, each.mean_replica = 0, 0
+      elseif each.curve then
         passes[each.setting] = (passes[each.setting] or 0) + 1
         assert.equal(400 * each.pass, each.samples)
       else
@@ -108,6 +111,14 @@ describe("ASAP's experiment", function()
     assert.equal(0, rows["one replica"].megabytes)
     assert.near(1, rows.all.gap, 1e-12)
     assert.equal(rows.ring.loss, rows["ring, push-sum"].loss)
+    -- 50 examples of each of 8 replicas are 3 rounds, of which the last two merge what was there.
+    for way, published in pairs {["notify-ack"] = 100, barrier = 77, async = 39} do
+      local row = reduces[way]
+      assert.equal(2 * 8 * 2, row.count, way)
+      assert.is_true(row.all <= row.most and row.most <= row.new and row.new <= 100, way)
+      assert.equal(published, row.published)
+    end
+    assert.equal(100, reduces["notify-ack"].all)
   end)
 
   it("refuses step sizes that are none", function()
