@@ -130,7 +130,9 @@ static bool can_be_watched(const ms_walk *walk, uint32_t binding) {
  * cannot; -1: out of memory. */
 static int watch(ms_inspector *inspector, const bool *groups) {
   const ms_walk *walk = inspector->walk;
-  if (walk->space->sparse || walk->space->collapse > 1) return 0; /* iterations have no numbers */
+  if (walk->space->collapse > 1) return 0; /* iterations have no numbers */
+  /* Entries come in another order than their numbers. */
+  if (walk->space->sparse && inspector->form == MS_INSPECT_LEVELS) return 0;
   for (uint32_t b = 0; b < walk->binding_count; b++) {
     uint32_t group = walk->groups.of[b];
     if (group == MS_NO_GROUP || !groups[group] || is_repeated(walk, b)) continue;

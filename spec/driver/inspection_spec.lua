@@ -116,6 +116,97 @@ describe("inspection", function()
     assert.is_true(accepted > 5 and refused > 5)
   end)
 
+  -- Loops over entries, of which some may have equal subscripts: those follow each other.
+  local ENTRIES = {
+    {"out[p[i]][q[j]] = out[p[i]][q[j]] * 0.5 + v",
+     function(i, j, p, q) return p[i] * N + q[j] end},
+    {"row[p[i]] = row[p[i]] * 0.5 + v", function(i, _, p) return p[i] end},
+    {"row[v] = row[v] + i", function(_, _, _, _, v) return v end},
+  }
+
+  it("goes over the entries of sparse arrays, too", function()
+    math.randomseed(seed)
+    local random, int, proved = math.random, {type = "int32"}, 0
+    for round = 1, 40 do
+      local body = ENTRIES[random(#ENTRIES)]
+      local at, env = {i = {}, j = {}, v = {}}, {N = N, parallel = parallel}
+      local order, p, q = {}, meissa.zeros({N}, int), meissa.zeros({N}, int)
+      for k = 1, N do order[k], p[k], q[k] = k, N + 1 - k, k end
+      for k = N, 2, -1 do
+        local other = random(k)
+        order[k], order[other] = order[other], order[k]
+      end
+      for k = 1, N do
+        at.i[k], at.j[k], at.v[k] = order[k], random(N), k
+      end
+      if random(2) == 1 then
+        at.i[2], at.j[2], at.v[2] = at.i[1], at.j[1], at.v[1] -- the same entry twice
+      end
+      if random(3) == 1 then p[random(N)] = random(N) end
+      if random(4) == 1 then at.v[random(N)] = random(N) end
+      env.S = meissa.sparse({N, N}, at)
+      env.p, env.q, env.row = p, q, meissa.rand({N}, {seed = 1})
+      env.out = meissa.rand({N, N}, {seed = 2})
+      local touched, meet = {}, false
+      for k = 1, N do
+        local i, j = at.i[k], at.j[k]
+        local place = body[2](i, j, p, q, at.v[k])
+        local last = touched[place]
+        if last and (last[1] ~= i or last[2] ~= j) then meet = true end
+        touched[place] = {i, j}
+      end
+      local before = {env.row:clone(), env.out:clone()}
+      local loop = setfenv(assert(loadstring("for i, j, v in parallel(S, {serial = ...}) do " ..
+        body[1] .. " end")), env)
+      loop(true)
+      local wanted = {env.row:totable(), env.out:totable()}
+      env.row:copy(before[1])
+      env.out:copy(before[2])
+      local ok, err = pcall(loop, false)
+      local told = string.format("seed %d round %d: %s: %s", seed, round, body[1], tostring(err))
+      assert.equal(not meet, ok, told)
+      if ok then
+        assert.same(wanted, {env.row:totable(), env.out:totable()}, told)
+        proved = proved + 1
+      end
+    end
+    assert.is_true(proved > 5 and proved < 40)
+  end)
+
+  it("keeps a proof about entries until these change", function()
+    local S = meissa.sparse({4, 4}, {i = {1, 2, 3}, j = {1, 2, 3}, v = {1, 2, 3}})
+    local out = meissa.zeros(4)
+    local function fill()
+      for _, _, v in parallel(S) do out[v] = out[v] + 1 end
+    end
+    fill()
+    fill()
+    for i, j in parallel(S, {serial = true}) do S[i][j] = 2 end
+    assert.is_false((pcall(fill)))
+    assert.same({2, 2, 2, 0}, out:totable())
+  end)
+
+  it("is done where the arrays are, where they travel by value", function()
+    meissa.init {workers = 2, shm = false}
+    local n, moved = 20000, 0
+    local p, out = meissa.zeros({n}, {type = "int32"}), meissa.zeros(n)
+    for i = 1, n do p[i] = n + 1 - i end
+    local job = require "meissa.driver.job"
+    local run_job, inspections = job.run, 0
+    function job.run(of)
+      local assigned, measured, left = run_job(of)
+      moved = moved + measured.moved
+      if of.space.unchecked then inspections = inspections + 1 end
+      return assigned, measured, left
+    end
+    local ok, err = pcall(function() for i in parallel(n) do out[p[i]] = i end end)
+    job.run = run_job
+    meissa.init {workers = 2}
+    assert(ok, err)
+    assert.same({1, n, 0}, {out[n], out[1], inspections})
+    assert.is_true(moved > 0)
+  end)
+
   it("names two iterations that meet, and the arrays", function()
     local p, out = meissa.zeros({2, 3}, {type = "int32"}), meissa.zeros(6)
     for i = 1, 2 do for j = 1, 3 do p[i][j] = 3 * i + j - 3 end end

@@ -12,10 +12,12 @@
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local plans = require "meissa.plan"
+local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
 local slices = require "meissa.driver.slice"
 local spaces = require "meissa.plan.space"
 local spread = require "meissa.base.spread"
+local worker_count = require "meissa.driver.worker_count"
 
 local M = {}
 
@@ -25,13 +27,14 @@ local HARMLESS = {BDY = true, ARR = true, OPT = true, SRC = true, DEP = true}
 
 -- ------------------------------------------------------------------------------- the slices' loops
 
--- Runs a slice over the loop's space. Its stores may meet: that is what it is for.
+-- Runs a slice over the loop's space. Its stores may meet: that is what it is for. Where arrays
+-- travel by value all of them would, and it is run where they are.
 local function run_slice(run, slice)
   local arguments = run.space.array and {run.space.array} or {unpack(run.space.ranges)}
   arguments[#arguments + 1] = {ordered = true, assume = "independent",
                                engine = run.space.engine == "lua" and "lua" or nil}
   local space = spaces.parse(unpack(arguments))
-  space.unchecked = true
+  space.unchecked, space.here = true, pool.workers() > 0 and worker_count.by_value(pool.session())
   spread.each_space(space, slice)
 end
 
@@ -71,6 +74,13 @@ end
 
 -- --------------------------------------------------------------------------------------- proofs
 
+-- Whether the numbers of all iterations are exact; those of entries go over all that might be.
+local function has_numbers(space)
+  local count = 1
+  for _, range in ipairs(space.ranges) do count = count * spaces.length(range) end
+  return count <= 2 ^ 53
+end
+
 --- Finds out whether iterations of a loop meet, unless that is known from the last time.
 -- @tab run a planned run whose plan has `collisions`
 -- @treturn boolean|nil true: none do; false: some do; nil: it cannot be known
@@ -81,7 +91,9 @@ function M.prove(run)
   local plan = run.plan
   local collisions = plan.collisions
   local text = collisions.stores .. collisions.looks
-  if not slices.is_exact(run, text, collisions.arrays) then return nil end
+  if not has_numbers(run.space) or not slices.is_exact(run, text, collisions.arrays) then
+    return nil
+  end
   local state = slices.state(run, text, collisions.arrays)
   if state and plan.proved == state then return true end
   plan.proved = nil

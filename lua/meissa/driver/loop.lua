@@ -249,12 +249,14 @@ local function each_of(space, fn, called)
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(run), fn)
-  elseif #plan.replicas == 0 and pool.workers() == 0 and not by_engine(plan, space) then
+  elseif #plan.replicas == 0 and pool.workers() == 0 and not by_engine(plan, space) and
+      not space.here then
     local iterator = run_here(run, slots, fn, false)
     inprocess.enter(iterator, 1)
     run_plainly(iterator, fn)
   else
-    local attempt = pool.workers() == 0 and run_engine_here or run_on_workers
+    local here = space.here or pool.workers() == 0
+    local attempt = here and run_engine_here or run_on_workers
     local assigned
     if #plan.replicas > 0 then
       assigned = run_replicated(run)

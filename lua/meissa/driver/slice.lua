@@ -156,6 +156,7 @@ function M.state(run, text, marked)
     end
   end
   for _, range in ipairs(run.space.ranges) do parts[#parts + 1] = table.concat(range, ":") end
+  if run.space.array then parts[#parts + 1] = contents_of(run.space.array) end
   return table.concat(parts, "|")
 end
 
