@@ -139,7 +139,7 @@ local function add_driver(what, in_rounds, by_barrier)
   add(barrier / best >= goal, {
     part = "driver", what = what, microseconds = best * 1e6, other = barrier * 1e6,
     gain = barrier / best, goal = goal, workers = workers,
-    note = workers == 1 and "in the driver's process" or "",
+    note = workers == 0 and "in the driver's process" or "",
   })
 end
 

@@ -169,14 +169,28 @@ describe("meissa.iterate", function()
         meissa.iterate(A, 3, {ranges = 4, check = true}, function(_, j) A[j] = A[j % 20 + 1] end)
       end
       shift()
-      function versioned.read_sets(...)
-        local found = read_sets(...)
-        found.sets[2], found.full = {}, false
-        return found
+      for r, where in ipairs {"j = 1 to 5", "j = 6 to 10"} do
+        function versioned.read_sets(...)
+          local found = read_sets(...)
+          found.sets[r], found.full = {}, false
+          return found
+        end
+        local said = expect.refusal(shift)
+        versioned.read_sets = read_sets
+        expect.has(said, "BUG: ", where .. " reads elements of ranges that its plan does not")
       end
-      local said = expect.refusal(shift)
-      versioned.read_sets = read_sets
-      expect.has(said, "BUG: ", "j = 6 to 10 reads elements of ranges that its plan does not")
+      -- A plan that has ranges where they are not: of the first one's rows, the first, or the last.
+      local shape = versioned.shape
+      for _, row in ipairs {0, 4} do
+        function versioned.shape(...)
+          local found = shape(...)
+          found.range_of[row] = 2
+          return found
+        end
+        local beside = expect.refusal(shift)
+        versioned.shape = shape
+        expect.has(beside, "BUG: ", "j = 1 to 5 writes elements of array 1 of meissa.iterate that")
+      end
     end
   end)
 

@@ -112,4 +112,18 @@ return {
        "local first, last = 1, ranges"},
     },
   },
+  {
+    rule = "a check shows a block what it is said to read, and compares all that it may write",
+    finders = {plain},
+    mutants = {
+      {"what it does not read is there, too", "lua/meissa/driver/round_check.lua",
+       "do copy_rows(own.poisoned, own.bad, own.pieces, r) end", "do end"},
+      {"what it reads is not there", "lua/meissa/driver/round_check.lua",
+       "  show(arrays, set, false)\n", ""},
+      {"what is before the range is not compared", "lua/meissa/driver/round_check.lua",
+       "if ffi.C.memcmp(a + from, b + from, piece[1] - from) ~= 0 then return false end", ""},
+      {"what is behind the range is not compared", "lua/meissa/driver/round_check.lua",
+       "return ffi.C.memcmp(a + from, b + from, pieces.behind - from) == 0", "return true"},
+    },
+  },
 }

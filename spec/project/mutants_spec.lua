@@ -107,6 +107,7 @@ local PROMISED = {
   "rounds that were short once more return to the driver's process",
   "schedules of rotations, wavefronts and phases wait for what the gate says",
   "no more is kept than rounds can tell apart, and nobody changes it meanwhile",
+  "a check shows a block what it is said to read, and compares all that it may write",
   "rounds go on before a test is asked, where nobody sees it, and none of them counts",
   "a replay reads what was recorded, and injected lags are what was asked for",
   -- replicas

@@ -13,93 +13,129 @@ local failures = require "meissa.driver.failure"
 local ffi = require "ffi"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
+local tables = require "meissa.base.tables"
 local versioned = require "meissa.plan.versioned"
 
 local M = {}
+
+ffi.cdef "int memcmp(const void *, const void *, size_t);"
 
 local POISON = {float = 0 / 0, double = 0 / 0, int32 = 2 ^ 31 - 1, int64 = 2 ^ 53}
 
 -- Ends a block that is to leave nothing.
 local UNDO = {}
 
--- A version's memory as bytes, and the size of a row.
-local function bytes_of(memory)
-  local about = array.describe(memory)
-  return ffi.cast("char *", array.core(memory).data), about.bytes
+local function pointer_of(memory)
+  return ffi.cast("char *", array.core(memory).data)
 end
 
--- Runs a block and puts back all but versions: what it leaves, as a string; nil and its error.
-local function run_block(run, job, block, poison)
-  local left, failure
-  local ok, err = pcall(failures.undo_here, run, job.key, job.operands, function()
-    local versions = job.instance.versions
-    versions:begin(block)
-    for k, memory in ipairs(poison or {}) do
-      versions.arrays[k - 1].last = array.core(memory).data
+-- Where the rows of each range are in an array's memory, in bytes: {[range] = {{at, size}, ...}};
+-- under 0 those of no range. `behind`: where the memory ends.
+local function pieces_of(run, k)
+  local shape = versioned.shape(run, k)
+  local about = array.describe(run.versions.memory.arrays[k].start)
+  local size = about.bytes / (shape.outer * shape.rows)
+  local pieces, owner = {behind = about.bytes}, nil
+  for row = 0, shape.outer * shape.rows - 1 do
+    local r = shape.range_of[row % shape.rows] or 0
+    pieces[r] = pieces[r] or {}
+    local list = pieces[r]
+    if r == owner then
+      list[#list][2] = list[#list][2] + size
+    else
+      list[#list + 1], owner = {row * size, size}, r
     end
-    left, failure = job.run_block(block)
-    error(UNDO, 0)
-  end)
-  if not ok and err ~= UNDO then error(err, 0) end
-  if not left then return nil, failure end
-  local parts = {left}
-  for k, each in ipairs(run.versions.memory.arrays) do
-    parts[k + 1] = ffi.string(bytes_of(each.ring[1]))
   end
-  return table.concat(parts, "\0"), parts
+  return pieces
 end
 
--- The start of each array without what a range does not read.
-local function poison_of(run, set)
+local function copy_rows(to, from, pieces, r)
+  for _, piece in ipairs(pieces[r] or {}) do ffi.copy(to + piece[1], from + piece[1], piece[2]) end
+end
+
+-- A range's rows as a string.
+local function rows_of(memory, pieces, r)
+  local list = {}
+  for k, piece in ipairs(pieces[r] or {}) do list[k] = ffi.string(memory + piece[1], piece[2]) end
+  return table.concat(list)
+end
+
+-- Whether all but a range's rows are the same in two pieces of memory.
+local function same_beside(a, b, pieces, r)
+  local from = 0
+  for _, piece in ipairs(pieces[r] or {}) do
+    if ffi.C.memcmp(a + from, b + from, piece[1] - from) ~= 0 then return false end
+    from = piece[1] + piece[2]
+  end
+  return ffi.C.memcmp(a + from, b + from, pieces.behind - from) == 0
+end
+
+-- What is held of each array beside its versions: where rows are, its start, memory that has
+-- nothing to be read but what a block reads.
+local function begin(run)
   local list = {}
   for k, each in ipairs(run.versions.memory.arrays) do
-    local copy = each.start:clone()
-    local shape, core = versioned.shape(run, k), array.core(copy)
-    local elements = ffi.cast(array.describe(copy).type == "float" and "float *" or
-      array.describe(copy).type == "double" and "double *" or
-      array.describe(copy).type == "int32" and "int32_t *" or "int64_t *", core.data)
-    for e = 0, array.describe(copy).count - 1 do
-      local r = shape.range_of[math.floor(e / shape.inner) % shape.rows]
-      if r and not set[r] then elements[e] = POISON[array.describe(copy).type] end
-    end
-    list[k] = copy
+    local bad, poisoned = each.start:clone(), each.start:clone()
+    bad:fill(POISON[array.describe(bad).type])
+    local own = {pieces = pieces_of(run, k), start = pointer_of(each.start), bad = pointer_of(bad),
+                 poisoned = pointer_of(poisoned), made = pointer_of(each.ring[1]),
+                 keep = {bad, poisoned}}
+    for r = 1, run.grid.ranges[2] do copy_rows(own.poisoned, own.bad, own.pieces, r) end
+    list[k] = own
   end
   return list
 end
 
--- Whether a block has changed what is none of its rows.
-local function strays(run, r, k, before, after)
-  local shape = versioned.shape(run, k)
-  local size = #before / (shape.outer * shape.rows)
-  for row = 0, shape.outer * shape.rows - 1 do
-    local own = shape.range_of[row % shape.rows] == r
-    local first, last = row * size + 1, (row + 1) * size
-    if not own and string.sub(before, first, last) ~= string.sub(after, first, last) then
-      return true
+-- Has the poisoned memory show what a range reads, or hide it again.
+local function show(arrays, set, hidden)
+  for _, own in ipairs(arrays) do
+    for r in tables.each(set) do
+      copy_rows(own.poisoned, hidden and own.bad or own.start, own.pieces, r)
     end
   end
-  return false
+end
+
+-- Runs a block, and puts back what it changes but for versions: what it leaves and its rows, as a
+-- string; nil if it fails.
+local function run_block(run, job, r, arrays, poisoned)
+  local left
+  local ok, err = pcall(failures.undo_here, run, job.key, job.operands, function()
+    local versions = job.instance.versions
+    versions:begin(r - 1)
+    for k, own in ipairs(poisoned and arrays or {}) do
+      versions.arrays[k - 1].last = own.poisoned
+    end
+    left = job.run_block(r - 1)
+    error(UNDO, 0)
+  end)
+  if not ok and err ~= UNDO then error(err, 0) end
+  if not left then return nil end
+  local parts = {left}
+  for k, own in ipairs(arrays) do
+    parts[k + 1] = rows_of(own.made, own.pieces, r)
+    copy_rows(own.made, own.start, own.pieces, r)
+  end
+  return table.concat(parts, "\0")
 end
 
 local function describe_range(run, r)
   return failures.describe_block(run, run.grid.layout, r - 1)
 end
 
-local function check_block(run, job, r, sets)
-  local before = {}
-  for k, each in ipairs(run.versions.memory.arrays) do
-    before[k] = ffi.string(bytes_of(each.ring[1]))
-  end
-  local right, parts = run_block(run, job, r - 1)
+local function check_block(run, job, r, arrays, set)
+  local right = run_block(run, job, r, arrays, false)
   if not right then return false end -- the loop will tell of that
-  for k in ipairs(run.versions.memory.arrays) do
-    if strays(run, r, k, before[k], parts[k + 1]) then
+  show(arrays, set, false)
+  local other = run_block(run, job, r, arrays, true)
+  show(arrays, set, true)
+  for k, own in ipairs(arrays) do
+    if not same_beside(own.made, own.start, own.pieces, r) then
       errors.raise("BUG", "%s writes elements of array %d of meissa.iterate that are of another " ..
                    "range, which its plan does not predict. Please report it with the loop's text",
                    describe_range(run, r), k)
     end
   end
-  if run_block(run, job, r - 1, poison_of(run, sets[r])) ~= right then
+  if other ~= right then
     errors.raise("BUG", "%s reads elements of ranges that its plan does not predict. Please " ..
                  "report it with the loop's text", describe_range(run, r))
   end
@@ -122,8 +158,9 @@ function M.check(run, found)
                                       run.grid.layout, 0)
   local job = {key = key, operands = operands, instance = instance,
                run_block = execution.runner(instance, run.grid.layout)}
+  local arrays = begin(run)
   for r = 1, run.grid.ranges[2] do
-    if not check_block(run, job, r, found.sets) then break end
+    if not check_block(run, job, r, arrays, found.sets[r]) then break end
   end
   for _, each in ipairs(run.versions.memory.arrays) do
     for _, memory in ipairs(each.ring) do memory:copy(each.start) end

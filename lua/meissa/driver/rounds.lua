@@ -129,8 +129,8 @@ local function run_short(run)
   if record.pace_here * run.part.volume < SHORT * share / run.grid.ranges[2] then
     record.jobs_until = nil
   end
-  run.measured = {seconds = took, moved = 0, workers = 1, launch = 0, deaths = 0, redone = 0,
-                  repeated = 0, shares = {{busy = took, waited = 0, moved = 0, blocks = share}}}
+  run.measured = {seconds = took, moved = 0, workers = 0, launch = 0, deaths = 0, redone = 0,
+                  repeated = 0, shares = {}}
   return assigned
 end
 
@@ -192,6 +192,7 @@ local function add_measured(total, measured)
   for _, name in ipairs {"seconds", "moved", "deaths", "redone", "repeated"} do
     total[name] = total[name] + measured[name]
   end
+  total.workers = math.max(total.workers, measured.workers)
   for w, share in ipairs(measured.shares) do
     local sum = total.shares[w]
     if not sum then
