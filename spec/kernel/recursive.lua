@@ -22,7 +22,6 @@ function Generator:call(kind)
   if self.calls <= 0 or #fits == 0 then return nil end
   self.calls = self.calls - 1
   local fn = self:pick(fits)
-  self.named[fn.name] = true
   local less = self:chance(80) and "n - 1" or "n - 2"
   if self:chance(5) then return ("%s(%s, %s)"):format(fn.name, less, self:number(1)) end
   return ("%s(%s, %s, %s)"):format(fn.name, less, self:number(1), self:number(1))
@@ -39,6 +38,9 @@ function Generator:leaf()
   if n == 5 then return ("K[%s]"):format(place(9, self:chance(70) and "n" or "n * n")) end
   if n == 6 then return "rate" end
   if n == 7 then return self.faulty and "y" or "(y or 2)" end
+  if n == 8 and #self.inner > 0 then
+    return ("%s(%s)"):format(self:pick(self.inner), self:pick { "n % 4", "n % 3", "x % 2" })
+  end
   return self:pick(self.locals)
 end
 
@@ -94,8 +96,24 @@ function Generator:give(kind)
   return ("return %s, %s"):format(self:number(2), pair or self:number(1))
 end
 
+-- A function of the function, which sees its variables, and may call itself.
+function Generator:inside()
+  local calls, name = self.calls, "h" .. #self.inner
+  self.calls = 0
+  local text = ("local function %s(a) return a * %s end"):format(name, self:number(1))
+  if self:chance(60) then
+    text = ("local function %s(a) if not (a > 0) then return %s end " ..
+      "return %s(a - 1) %s %s end"):format(name, self:number(1), name, self:pick { "+", "-", "/" },
+      self:number(2))
+  end
+  self.calls = calls
+  self.inner[#self.inner + 1] = name
+  return text
+end
+
 function Generator:statement(kind)
-  local choice = self.random(8)
+  local choice = self.random(9)
+  if choice == 9 then return self:inside() end
   if choice <= 2 then
     local name = "v" .. #self.locals
     local line = ("local %s = %s"):format(name, self:number(2))
@@ -122,11 +140,11 @@ function Generator:statement(kind)
 end
 
 function Generator:define(fn)
-  self.locals, self.calls, self.named = { "x" }, 3, {}
+  self.locals, self.inner, self.calls = { "x" }, {}, 3
   local lines = { ("function %s(n, x, y)"):format(fn.name) }
   local base = { number = "x", boolean = "flag", pair = "x, n", maybe = "x > 0 and n or nil" }
   lines[2] = ("if n <= 0 then return %s end"):format(base[fn.kind])
-  for _ = 1, self.random(0, 3) do lines[#lines + 1] = self:statement(fn.kind) end
+  for _ = 1, self.random(0, 4) do lines[#lines + 1] = self:statement(fn.kind) end
   lines[#lines + 1] = self:give(fn.kind)
   lines[#lines + 1] = "end"
   return table.concat(lines, "\n")

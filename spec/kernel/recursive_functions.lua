@@ -51,6 +51,11 @@ end
 shown["as globals"] = function(i) return ackermann(2, i) end
 -- luacheck: pop
 
+local function half(x) return x / 2 end
+
+local function halves(n) if n == 0 then return 1 end return half(halves(n - 1)) + half(n) end
+shown["with a helper that nobody else calls"] = function(i) return halves(i) end
+
 local tree = {}
 function tree.depth(k)
   if k > 100 then return 0 end
@@ -136,6 +141,7 @@ shown["with arguments left out"] = function(i) return missing(i % 8, i) end
 return {
   shown = shown,
   W = W,
+  K = K,
   --- Takes away what was defined globally.
   finish = function() ackermann = nil end, -- luacheck: ignore
 }

@@ -3,8 +3,8 @@
  * Writing C: functions that call themselves. See c_apart.h. */
 #include "kernel/native/c_apart.h"
 
-#include "kernel/native/c_array.h"
 #include "kernel/native/c_statement.h"
+#include "kernel/native/c_upvalue.h"
 #include "kernel/native/c_value.h"
 
 /* Most functions that are written in each other, and bytes up to which that goes on. */
@@ -28,11 +28,7 @@ static const char *name_of(ms_writer *w, const ms_apart *apart) {
 
 /* The C type in which a parameter is passed; NULL: it is known by itself. */
 static const char *type_of(ms_writer *w, const ms_symbol *parameter, ms_representation_of *form) {
-  ms_kind_of kind = *ms_typed_symbol(w->typed, parameter);
-  *form = ms_c_representation(w, &kind);
-  if (*form == MS_FORM_OBJECT) return ms_c_object_type(w, &kind);
-  if (*form == MS_FORM_FLOAT) *form = MS_FORM_DOUBLE;
-  return ms_c_type(*form);
+  return ms_c_passed_type(w, ms_typed_symbol(w->typed, parameter), form);
 }
 
 const char *ms_c_apart_head(ms_writer *w, const ms_apart *apart) {
@@ -45,7 +41,7 @@ const char *ms_c_apart_head(ms_writer *w, const ms_apart *apart) {
     const char *type = type_of(w, known->parameters[p], &form);
     if (type != NULL) head = ms_c_text(w, "%s, %s a%u", head, type, p + 1);
   }
-  return ms_c_text(w, "%s)", head);
+  return ms_c_text(w, "%s)", ms_c_upvalues_declared(w, apart, head));
 }
 
 /* ---- calls ---- */
@@ -56,11 +52,12 @@ static void pass(ms_writer *w, const ms_node *call, const ms_function *known, co
   ms_c_arguments(w, call, known, values);
   for (uint32_t p = 0; p < known->parameter_count && w->why->line == 0; p++) {
     const ms_symbol *parameter = known->parameters[p];
-    ms_object_kind object = ms_typed_symbol(w->typed, parameter)->object;
     const ms_node *from = ms_c_argument(call, p);
     ms_representation_of form;
-    if (object == MS_OBJECT_OTHER || object == MS_OBJECT_TABLE || object == MS_OBJECT_SLICE)
-      ms_c_refuse(w, call, "`%s` calls itself with tables, or not always the same array, as `%s`",
+    if (!ms_c_is_passed(w, ms_typed_symbol(w->typed, parameter)))
+      ms_c_refuse(w, call,
+                  "`%s` calls itself with tables, functions of the body, or not always the same "
+                  "array, as `%s`",
                   ms_c_source(w, call->kid[0]), parameter->name);
     const char *type = type_of(w, parameter, &form);
     texts[p] = type == NULL ? NULL : ms_c_as_form(w, values[p], form, from != NULL ? from : call);
@@ -82,6 +79,7 @@ static const ms_apart *apart_of(ms_writer *w, const ms_node *call, const ms_node
   *apart = (ms_apart){.function = function, .call = call, .number = number};
   if (ms_c_is_elsewhere(w, function)) apart->call_line = ms_c_body_line(w, call);
   *end = apart;
+  ms_c_upvalues_find(w, apart);
   return apart;
 }
 
@@ -111,6 +109,7 @@ void ms_c_apart_call(ms_writer *w, const ms_node *call, const ms_node *function,
   for (uint32_t p = 0; p < known->parameter_count; p++) {
     if (texts[p] != NULL) passed = ms_c_text(w, "%s, %s", passed, texts[p]);
   }
+  passed = ms_c_upvalues_passed(w, apart, call, passed);
   const char *got = ms_c_temp(w);
   ms_c_line(w, "const ms_value %s = %s(%s);", got, name_of(w, apart), passed);
   ms_c_line(w, "if (MS_UNLIKELY(%s.tag == MS_NATIVE_NONE)) goto ms_stopped;", got);

@@ -2,8 +2,9 @@
  *
  * Writing C: functions that call themselves, directly or through each other. Each is a C function
  * apart, of the text that careful blocks have: it computes with doubles and checks every subscript.
- * It reaches the kernel's parameters, but nothing that belongs to the block or an iteration:
- * variables, random numbers, tables of the body.
+ * It reaches the kernel's parameters, and is given variables of functions around it (c_upvalue.h),
+ * but nothing else that belongs to the block or an iteration: what blocks assign, random numbers,
+ * tables of the body.
  *
  * It returns its first value, with the tag MS_NATIVE_NONE if it has stopped, and others through a
  * pointer. A call that a function ends with leaves no frame in Lua, so neither does it here: one of

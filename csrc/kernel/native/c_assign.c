@@ -79,7 +79,8 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
     target->name = local->text;
     target->form = local->form;
     target->counter = local->counter;
-    if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
+    if (target->name == NULL || local->given)
+      ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
   } else if (node->kind == MS_INDEX &&

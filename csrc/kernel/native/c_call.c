@@ -257,13 +257,6 @@ void ms_c_arguments(ms_writer *w, const ms_node *call, const ms_function *functi
   ms_c_list(w, call, 1, arguments + self, count > self ? count - self : 0, true);
 }
 
-static void declare_parameters(ms_writer *w, const ms_node *node, const ms_function *function) {
-  ms_c_value arguments[MS_C_PARAMETERS];
-  ms_c_arguments(w, node, function, arguments);
-  for (uint32_t p = 0; p < function->parameter_count && w->why->line == 0; p++)
-    ms_c_declare(w, function->parameters[p], arguments[p], ms_c_argument(node, p));
-}
-
 static void call_function(ms_writer *w, const ms_node *node, const ms_node *function,
                           ms_c_value *values, uint32_t count) {
   const ms_callee *callee = ms_typed_callee(w->typed, function);
@@ -278,7 +271,8 @@ static void call_function(ms_writer *w, const ms_node *node, const ms_node *func
   }
   declare_results(w, node, callee, values, count);
   ms_c_line(w, "{");
-  declare_parameters(w, node, known);
+  ms_c_value arguments[MS_C_PARAMETERS];
+  ms_c_arguments(w, node, known, arguments);
   ms_inlined open = {.next = w->inlined,
                      .function = function,
                      .call = node,
@@ -287,6 +281,8 @@ static void call_function(ms_writer *w, const ms_node *node, const ms_node *func
                      .label = ms_c_text(w, "r%u", ++w->labels)};
   if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_body_line(w, node);
   w->inlined = &open;
+  for (uint32_t p = 0; p < known->parameter_count && w->why->line == 0; p++)
+    ms_c_declare(w, known->parameters[p], arguments[p], ms_c_argument(node, p));
   ms_c_label *labels = w->label;
   w->label = NULL;
   ms_c_block(w, known->body);

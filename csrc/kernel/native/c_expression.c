@@ -67,13 +67,13 @@ static void take_region(const ms_writer *w, const ms_c_local *known, const ms_sy
   }
 }
 
-static ms_c_value local(ms_writer *w, const ms_node *node) {
-  const ms_c_local *known = ms_c_local_of(w, node->symbol);
-  ms_kind_of kind = *ms_typed_symbol(w->typed, node->symbol);
+ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node *node) {
+  const ms_c_local *known = ms_c_local_of(w, symbol);
+  ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   if (known->text == NULL) return refused(w, node, "is a variable of another function");
   if (known->whole == NULL || known->text != known->whole) {
     ms_c_value number_of = value_of(kind, known->form, known->text);
-    take_region(w, known, node->symbol, &number_of);
+    take_region(w, known, symbol, &number_of);
     return number_of;
   }
   ms_c_value value = number(ms_c_widened(w, known->whole, known->least, known->most));
@@ -94,7 +94,7 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
     return value_of(kind, ms_c_representation(w, &kind), name);
   }
   if (at != MS_NO_CAPTURE) return captured(w, at, node);
-  if (node->kind == MS_NAME && node->symbol != NULL) return local(w, node);
+  if (node->kind == MS_NAME && node->symbol != NULL) return ms_c_local_value(w, node->symbol, node);
   if (node->kind == MS_NAME) return refused(w, node, "is a global that has no value here");
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   if (kind.object == MS_OBJECT_SPARSE) return ms_c_sparse_row(w, node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: texts, lines, names, refusals. See writer.h. */
-#include "kernel/native/writer.h"
+#include "kernel/native/c_upvalue.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -60,6 +60,9 @@ static bool is_within(const ms_writer *w, const ms_symbol *symbol) {
 
 ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol) {
   if (!is_within(w, symbol)) {
+    for (struct ms_c_upvalue *each = w->within->upvalues; each != NULL; each = each->next) {
+      if (each->symbol == symbol) return &each->local;
+    }
     ms_c_local *beyond = &((ms_writer *)(uintptr_t)w)->beyond;
     *beyond = (ms_c_local){0};
     return beyond;

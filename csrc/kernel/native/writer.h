@@ -60,6 +60,7 @@ typedef struct ms_c_local {
   const char *start, *limit; /* double texts of its ends where those are known in its frame only */
   bool down;                 /* it counts downwards */
   bool signed_zero;          /* as a double it may be -0 */
+  bool given;                /* it is another function's: c_upvalue.h */
   bool counter;              /* assigned again, but always with integers: see c_induction.c */
   int64_t least, most;
   uint32_t frames;                /* how many there were when it was declared */
@@ -92,6 +93,7 @@ typedef struct ms_apart {
   struct ms_apart *next;
   const ms_node *function, *call; /* call: the first that was written */
   uint32_t number, call_line;     /* number: from 1; call_line: as above */
+  struct ms_c_upvalue *upvalues;
   ms_text body;
 } ms_apart;
 
@@ -198,7 +200,7 @@ void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...)
 /* A new temporary's name. */
 const char *ms_c_temp(ms_writer *w);
 
-/* What is known of a local of any text: nothing in a function apart, if it is not its own. */
+/* What is known of a local of any text: nothing in a function apart, if it does not reach it. */
 ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol);
 
 /* Its name in C. */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: variables of others in functions apart. See c_upvalue.h. */
+#include "kernel/native/c_upvalue.h"
+
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_value.h"
+
+const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form) {
+  *form = ms_c_representation(w, kind);
+  if (*form == MS_FORM_OBJECT) return ms_c_object_type(w, kind);
+  if (*form == MS_FORM_FLOAT) *form = MS_FORM_DOUBLE;
+  return ms_c_type(*form);
+}
+
+/* A function that another one makes has variables of the call that made it, and there may be
+ * several such calls. */
+static bool is_made(const ms_writer *w, const ms_node *function) {
+  const ms_outside *code = ms_typed_outside(w->typed, function);
+  return code == NULL || code->loop->closure->node != function;
+}
+
+bool ms_c_is_passed(const ms_writer *w, const ms_kind_of *kind) {
+  if (kind->object == MS_OBJECT_FUNCTION) return !is_made(w, kind->node);
+  return kind->object != MS_OBJECT_OTHER && kind->object != MS_OBJECT_TABLE &&
+         kind->object != MS_OBJECT_SLICE;
+}
+
+typedef struct search {
+  ms_writer *w;
+  ms_apart *apart;
+  uint32_t mark; /* of functions that have been gone through */
+} search;
+
+static void add(ms_writer *w, ms_apart *apart, const ms_symbol *symbol) {
+  struct ms_c_upvalue **end = &apart->upvalues;
+  for (; *end != NULL; end = &(*end)->next) {
+    if ((*end)->symbol == symbol) return;
+  }
+  *end = ms_arena_take(w->arena, 1, sizeof **end);
+  if (*end == NULL) {
+    w->failed = true;
+  } else {
+    **end = (struct ms_c_upvalue){.symbol = symbol};
+  }
+}
+
+static void go_through(search *names, ms_callee *callee);
+
+static bool visit_name(ms_node *node, void *context) {
+  search *names = context;
+  const ms_typed *typed = names->w->typed;
+  const ms_node *value, *called = ms_typed_called(typed, node);
+  if (node->kind == MS_FUNCTION) return false;
+  if (called != NULL) go_through(names, ms_typed_callee(typed, called));
+  if (node->kind == MS_NAME && node->symbol != NULL &&
+      ms_typed_binding(typed, node, &value) == MS_NO_CAPTURE)
+    add(names->w, names->apart, node->symbol);
+  return true;
+}
+
+static void go_through(search *names, ms_callee *callee) {
+  if (callee == NULL || callee->mark == names->mark) return;
+  callee->mark = names->mark;
+  ms_node_walk(callee->node->function->body, visit_name, names);
+}
+
+/* Whether a variable belongs to one of the functions that have been gone through. */
+static bool is_own(const search *names, const ms_symbol *symbol) {
+  const ms_node *function = symbol->function->node;
+  const ms_callee *callee = function != NULL ? ms_typed_callee(names->w->typed, function) : NULL;
+  return callee != NULL && callee->mark == names->mark;
+}
+
+void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
+  search names = {w, apart, ++w->typed->marks};
+  go_through(&names, ms_typed_callee(w->typed, apart->function));
+  uint32_t number = 0;
+  for (struct ms_c_upvalue **each = &apart->upvalues; *each != NULL;) {
+    struct ms_c_upvalue *upvalue = *each;
+    ms_kind_of kind = *ms_typed_symbol(w->typed, upvalue->symbol);
+    if (kind.can == 0 || is_own(&names, upvalue->symbol)) { /* 0: outside of the body */
+      *each = upvalue->next;
+      continue;
+    }
+    upvalue->type = ms_c_passed_type(w, &kind, &upvalue->local.form);
+    upvalue->local.given = true;
+    if (upvalue->type != NULL) {
+      upvalue->local.text = ms_c_text(w, "u%u", ++number);
+    } else if (ms_c_is_passed(w, &kind) || kind.object == MS_OBJECT_FUNCTION) {
+      upvalue->local.text = "";
+    }
+    each = &upvalue->next;
+  }
+}
+
+const char *ms_c_upvalues_declared(ms_writer *w, const ms_apart *apart, const char *list) {
+  for (const struct ms_c_upvalue *each = apart->upvalues; each != NULL; each = each->next) {
+    if (each->type != NULL)
+      list = ms_c_text(w, "%s, %s const %s", list, each->type, each->local.text);
+  }
+  return list;
+}
+
+const char *ms_c_upvalues_passed(ms_writer *w, const ms_apart *apart, const ms_node *call,
+                                 const char *list) {
+  for (const struct ms_c_upvalue *each = apart->upvalues; each != NULL; each = each->next) {
+    if (each->type == NULL) continue;
+    ms_c_value value = ms_c_local_value(w, each->symbol, call);
+    list = ms_c_text(w, "%s, %s", list, ms_c_as_form(w, value, each->local.form, call));
+  }
+  return list;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: variables of the body, or of a function in it, that functions apart (c_apart.h) name.
+ * They are given as they are when the function is called, and passed on in calls from there: what
+ * such a function assigns, it does not take. */
+#ifndef MS_KERNEL_NATIVE_C_UPVALUE_H
+#define MS_KERNEL_NATIVE_C_UPVALUE_H
+
+#include "kernel/native/writer.h"
+
+struct ms_c_upvalue {
+  struct ms_c_upvalue *next;
+  const ms_symbol *symbol;
+  const char *type; /* NULL: it is known by itself */
+  ms_c_local local;
+};
+
+/* Finds those of a function apart, and of all that it calls. */
+void ms_c_upvalues_find(ms_writer *w, ms_apart *apart);
+
+/* Adds them to a list of parameters. */
+const char *ms_c_upvalues_declared(ms_writer *w, const ms_apart *apart, const char *list);
+
+/* Adds them to the arguments of a call. */
+const char *ms_c_upvalues_passed(ms_writer *w, const ms_apart *apart, const ms_node *call,
+                                 const char *list);
+
+/* The C type in which values of a type are passed to functions apart; NULL: they are known by
+ * themselves. */
+const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form);
+
+/* Whether values of a type can be passed at all. */
+bool ms_c_is_passed(const ms_writer *w, const ms_kind_of *kind);
+
+#endif
