@@ -44,8 +44,6 @@ local function without_end(n)
   return 1 + without_end(n + 1)
 end
 
-local function threes() return 3 end
-
 local function outside(n)
   if n == 0 then
     return W[0]
@@ -171,6 +169,24 @@ describe("functions that call themselves", function()
           local near = k * i
           local function far(n) if n == 0 then return near end return far(n - 1) + walk(5) end
           row[k] = far(k) + (k < 2 and 1 or 0)
+        end
+      end
+      return A
+    end)
+  end)
+
+  it("may be given functions of the body", function()
+    local function sum(fn, low, high)
+      if low == high then return fn(low) end
+      local middle = math.floor((low + high) / 2)
+      return sum(fn, low, middle) + sum(fn, middle + 1, high)
+    end
+    agree(function(options)
+      local A = meissa.zeros(N)
+      for i in parallel(N, options) do
+        for k = 1, 3 do
+          local function square(e) return W[e] * W[e] * i + k end
+          A[i] = A[i] * 2 + sum(square, k, 7)
         end
       end
       return A
@@ -340,15 +356,19 @@ describe("functions that call themselves", function()
         A[i] = sum
       end
     end))
-    assert.matches("with tables, functions of the body", reason(function(A, options)
-      for i in parallel(N, options) do
-        local function of(n, get)
-          local function mine() return n end
-          if n == 0 then return get() end
-          return 1 + of(n - 1, mine)
-        end
-        A[i] = of(3, threes)
+    assert.matches("with tables, functions that it makes", reason(function(A, options)
+      local make
+      local function ask(n, get)
+        if n == 0 then return get() end
+        local before = make(n - 1)
+        return before + get()
       end
+
+      function make(n)
+        local function mine() return n end
+        return 1 + ask(n, mine)
+      end
+      for i in parallel(N, options) do A[i] = make(i % 4) end
     end))
     assert.matches("may be no number where a function that calls itself ends",
       reason(function(A, options)

@@ -54,9 +54,9 @@ static void pass(ms_writer *w, const ms_node *call, const ms_function *known, co
     const ms_symbol *parameter = known->parameters[p];
     const ms_node *from = ms_c_argument(call, p);
     ms_representation_of form;
-    if (!ms_c_is_passed(w, ms_typed_symbol(w->typed, parameter)))
+    if (!ms_c_is_passed(w, ms_typed_symbol(w->typed, parameter), known->node))
       ms_c_refuse(w, call,
-                  "`%s` calls itself with tables, functions of the body, or not always the same "
+                  "`%s` calls itself with tables, functions that it makes, or not always the same "
                   "array, as `%s`",
                   ms_c_source(w, call->kid[0]), parameter->name);
     const char *type = type_of(w, parameter, &form);

@@ -14,23 +14,10 @@ const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representa
   return ms_c_type(*form);
 }
 
-/* A function that another one makes has variables of the call that made it, and there may be
- * several such calls. */
-static bool is_made(const ms_writer *w, const ms_node *function) {
-  const ms_outside *code = ms_typed_outside(w->typed, function);
-  return code == NULL || code->loop->closure->node != function;
-}
-
-bool ms_c_is_passed(const ms_writer *w, const ms_kind_of *kind) {
-  if (kind->object == MS_OBJECT_FUNCTION) return !is_made(w, kind->node);
-  return kind->object != MS_OBJECT_OTHER && kind->object != MS_OBJECT_TABLE &&
-         kind->object != MS_OBJECT_SLICE;
-}
-
 typedef struct search {
   ms_writer *w;
-  ms_apart *apart;
-  uint32_t mark; /* of functions that have been gone through */
+  ms_apart *apart; /* whose variables are looked for, or NULL */
+  uint32_t mark;   /* of functions that have been gone through */
 } search;
 
 static void add(ms_writer *w, ms_apart *apart, const ms_symbol *symbol) {
@@ -54,7 +41,7 @@ static bool visit_name(ms_node *node, void *context) {
   const ms_node *value, *called = ms_typed_called(typed, node);
   if (node->kind == MS_FUNCTION) return false;
   if (called != NULL) go_through(names, ms_typed_callee(typed, called));
-  if (node->kind == MS_NAME && node->symbol != NULL &&
+  if (names->apart != NULL && node->kind == MS_NAME && node->symbol != NULL &&
       ms_typed_binding(typed, node, &value) == MS_NO_CAPTURE)
     add(names->w, names->apart, node->symbol);
   return true;
@@ -66,11 +53,21 @@ static void go_through(search *names, ms_callee *callee) {
   ms_node_walk(callee->node->function->body, visit_name, names);
 }
 
-/* Whether a variable belongs to one of the functions that have been gone through. */
-static bool is_own(const search *names, const ms_symbol *symbol) {
-  const ms_node *function = symbol->function->node;
-  const ms_callee *callee = function != NULL ? ms_typed_callee(names->w->typed, function) : NULL;
+static bool is_reached(const search *names, const ms_function *function) {
+  const ms_node *node = function->node;
+  const ms_callee *callee = node != NULL ? ms_typed_callee(names->w->typed, node) : NULL;
   return callee != NULL && callee->mark == names->mark;
+}
+
+bool ms_c_is_passed(ms_writer *w, const ms_kind_of *kind, const ms_node *to) {
+  if (kind->object != MS_OBJECT_FUNCTION)
+    return kind->object != MS_OBJECT_OTHER && kind->object != MS_OBJECT_TABLE &&
+           kind->object != MS_OBJECT_SLICE;
+  search calls = {w, NULL, ++w->typed->marks};
+  go_through(&calls, ms_typed_callee(w->typed, to));
+  const ms_function *maker = kind->node->function->parent;
+  while (maker != NULL && !is_reached(&calls, maker)) maker = maker->parent;
+  return maker == NULL;
 }
 
 void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
@@ -80,7 +77,8 @@ void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
   for (struct ms_c_upvalue **each = &apart->upvalues; *each != NULL;) {
     struct ms_c_upvalue *upvalue = *each;
     ms_kind_of kind = *ms_typed_symbol(w->typed, upvalue->symbol);
-    if (kind.can == 0 || is_own(&names, upvalue->symbol)) { /* 0: outside of the body */
+    if (kind.can == 0 ||
+        is_reached(&names, upvalue->symbol->function)) { /* 0: outside of the body */
       *each = upvalue->next;
       continue;
     }
@@ -88,7 +86,7 @@ void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
     upvalue->local.given = true;
     if (upvalue->type != NULL) {
       upvalue->local.text = ms_c_text(w, "u%u", ++number);
-    } else if (ms_c_is_passed(w, &kind) || kind.object == MS_OBJECT_FUNCTION) {
+    } else if (kind.object != MS_OBJECT_OTHER && kind.object != MS_OBJECT_TABLE) {
       upvalue->local.text = "";
     }
     each = &upvalue->next;

@@ -29,7 +29,8 @@ const char *ms_c_upvalues_passed(ms_writer *w, const ms_apart *apart, const ms_n
  * themselves. */
 const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form);
 
-/* Whether values of a type can be passed at all. */
-bool ms_c_is_passed(const ms_writer *w, const ms_kind_of *kind);
+/* Whether values of a type can be passed to `to`. A function that `to` makes, or what it calls, has
+ * the variables of one of their calls, of which there may be several at a time. */
+bool ms_c_is_passed(ms_writer *w, const ms_kind_of *kind, const ms_node *to);
 
 #endif
