@@ -169,11 +169,12 @@ static int loop_captures(lua_State *L) {
   return 1;
 }
 
-/* loop:parameters({whether a capture is an array, ...}): by capture, whether a plan may depend on
- * its value */
+/* loop:parameters({whether a capture is an array, ...}, whether captured functions are looked
+ * into): by capture, whether a plan may depend on its value */
 static int loop_parameters(lua_State *L) {
   const ms_loop *loop = ms_check_loop(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
+  bool through = lua_toboolean(L, 3) != 0;
   bool *arrays = lua_newuserdata(L, 2 * (loop->capture_count + 1));
   bool *used = arrays + loop->capture_count + 1;
   for (uint32_t c = 0; c < loop->capture_count; c++) {
@@ -181,7 +182,9 @@ static int loop_parameters(lua_State *L) {
     arrays[c] = lua_toboolean(L, -1) != 0;
     lua_pop(L, 1);
   }
-  if (ms_parameters_find(loop, false, arrays, used) != 0) return luaL_error(L, "not enough memory");
+  if (ms_parameters_find(loop, through, arrays, used) != 0) {
+    return luaL_error(L, "not enough memory");
+  }
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     lua_pushboolean(L, used[c]);

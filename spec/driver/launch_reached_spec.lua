@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Small loops over captured functions, methods and tables that are run again by one call of C: each
--- change of what these lead to is seen. The same loops as plain Lua say what is right.
--- MEISSA_TEST_SEED replays a run.
+-- change of what these lead to is seen, and so are numbers that methods of arrays compute with. The
+-- same loops as plain Lua say what is right. MEISSA_TEST_SEED replays a run.
 local launches = require "meissa.driver.launch"
 local meissa = require "meissa"
 local parallel = meissa.parallel
@@ -238,6 +238,35 @@ describe("small loops over what functions and tables lead to", function()
       end
     end
     assert.is_true(launches.executions - before > 500, "few launches")
+  end)
+
+  it("take numbers that methods of arrays compute with as data", function()
+    local W, X = meissa.zeros(N, 3), meissa.rand({N, 3}, {seed = 2})
+    local right = W:totable()
+    local function train(rate, by)
+      for i in parallel(N, {engine = "native"}) do
+        local row = W[i]
+        row:axpy(rate, X[i])
+        row:scal(rate)
+        row[by] = row[by] + by
+      end
+      for i = 1, N do
+        for j = 1, 3 do
+          local sum = (right[i][j] + rate * X[i][j]) * rate
+          right[i][j] = j == by and sum + by or sum
+        end
+        assert.same(right[i], W[i]:totable())
+      end
+    end
+    local before, tries = launches.executions, 0
+    while launches.executions == before and tries < 3000 do
+      tries = tries + 1
+      train(1 + tries / 4096, 1)
+    end
+    before = launches.executions
+    for n = 1, 20 do train(1 - n / 64, 1) end
+    assert.equal(before + 20, launches.executions)
+    for n = 1, 6 do train(0.5, n % 3 + 1) end
   end)
 
   it("see arrays that are freed", function()

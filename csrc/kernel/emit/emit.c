@@ -94,6 +94,16 @@ static int find_scalars(ms_emitter *emitter) {
   return 0;
 }
 
+/* Finds the captured numbers that the plan depends on, as plans are told apart. */
+static int find_parameters(ms_emitter *emitter, size_t captures) {
+  bool *arrays = ms_arena_take(emitter->arena, captures, sizeof *arrays);
+  if (arrays == NULL) return -1;
+  for (uint32_t c = 0; c < emitter->job->loop->capture_count; c++) {
+    arrays[c] = emitter->job->bindings[c].kind == MS_BIND_ARRAY;
+  }
+  return ms_parameters_find(emitter->job->loop, false, arrays, emitter->parameter);
+}
+
 int ms_emitter_prepare(ms_emitter *emitter) {
   size_t captures = (size_t)emitter->job->loop->capture_count + 1;
   size_t symbols = (size_t)emitter->job->loop->tree->symbols + 1;
@@ -110,8 +120,7 @@ int ms_emitter_prepare(ms_emitter *emitter) {
   emitter->views = ms_arena_take(emitter->arena, symbols, sizeof(ms_local_view *));
   if (!emitter->value_used || !emitter->pointer_used || !emitter->touched_used ||
       !emitter->stride_used || !emitter->extent_used || !emitter->spilled || !emitter->scalar ||
-      !emitter->views || !emitter->parameter ||
-      ms_parameters_find(emitter->job->loop, false, NULL, emitter->parameter) != 0) {
+      !emitter->views || !emitter->parameter || find_parameters(emitter, captures) != 0) {
     return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
   }
   if (choose_prefix(emitter) != 0 || find_indices(emitter) != 0 || find_scalars(emitter) != 0)

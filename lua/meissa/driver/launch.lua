@@ -166,7 +166,7 @@ local function captures_of(run, seen)
       {reach = "nowhere", kind = "reached"}
     if binding.kind == "number" then
       about.kind = "number"
-      about.parameter = situations.is_parameter(capture, run.bindings) and true or false
+      about.parameter = situations.parameters(record, run.bindings)[c]
     elseif binding.kind == "nil" then
       about.kind = "nil"
     elseif binding.kind == "array" then
@@ -256,11 +256,10 @@ end
 
 -- What a plan of a launch depends on beside the arrays.
 local function numbers_of(run)
-  local list = {}
-  for c, capture in ipairs(run.record.captures) do
+  local list, is_parameter = {}, situations.parameters(run.record, run.bindings)
+  for c in ipairs(run.record.captures) do
     local binding = run.bindings[c]
-    local parameter = situations.is_parameter(capture, run.bindings)
-    if parameter and binding.kind == "number" then list[#list + 1] = binding.number end
+    if is_parameter[c] and binding.kind == "number" then list[#list + 1] = binding.number end
   end
   if run.space.array then return list end
   for _, range in ipairs(run.space.ranges) do

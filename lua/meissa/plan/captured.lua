@@ -94,11 +94,11 @@ local function recall(record, space, roots)
   local recent, same = find_recent(record, space, given)
   if not recent then return nil end
   for c = #record.captures + 1, #recent.bindings do given[c] = recent.seen[c] end
+  local is_parameter = situations.parameters(record, recent.bindings)
   for c, binding in ipairs(recent.bindings) do
     local value = given[c]
     if binding.kind == "number" then
-      local parameter = situations.is_parameter(record.captures[c], recent.bindings)
-      same = same and not (parameter and value ~= binding.number)
+      same = same and not (is_parameter[c] and value ~= binding.number)
       binding.number = value
     end
     values[c] = value_of(binding, value)

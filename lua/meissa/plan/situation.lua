@@ -18,10 +18,14 @@ local FLAGS = {
   "numbers", "owned",
 }
 
---- Whether a plan may depend on what a capture holds, if that is a number.
--- @tab capture the capture @tab bindings those of all captures
-function M.is_parameter(capture, bindings)
-  return capture.parameter or capture.argument and bindings.inside
+--- By capture, whether a plan may depend on what it holds, if that is a number.
+-- @tab record the loop's @tab bindings those of all captures; they keep the answer
+function M.parameters(record, bindings)
+  if bindings.parameters then return bindings.parameters end
+  local arrays = {}
+  for c, binding in ipairs(bindings) do arrays[c] = binding.kind == "array" end
+  bindings.parameters = record.loop:parameters(arrays, bindings.inside)
+  return bindings.parameters
 end
 
 -- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one
@@ -92,10 +96,8 @@ local function describe(record, space, bindings)
     if binding.alias then add("= " .. binding.alias) end
     if binding.other then add("also by " .. binding.other) end
   end
-  for c, binding in ipairs(bindings) do
-    local about = record.captures[c]
-    describe_one(binding, about and M.is_parameter(about, bindings))
-  end
+  local is_parameter = M.parameters(record, bindings)
+  for c, binding in ipairs(bindings) do describe_one(binding, is_parameter[c]) end
   for _, binding in ipairs(bindings.inner) do describe_one(binding, true) end
   return table.concat(parts, "|"), table.concat(extents, "x"), parameters
 end
