@@ -78,12 +78,34 @@ describe("meissa.iterate", function()
   it("tells of rounds that were none, and what is guaranteed of others", function()
     local A = meissa.ones(10)
     count(A, 0)
-    assert.same({0, "every read is of the round before"},
-                {meissa.last().rounds, meissa.last().guarantee})
-    count(A, 2, {staleness = 2})
-    assert.same({2, "reads are up to 2 rounds older than the one before"},
-                {meissa.last().rounds, meissa.last().guarantee})
-    expect.has(tostring(meissa.last()), meissa.last().guarantee)
+    assert.same({0, "sequential"}, {meissa.last().rounds, meissa.last().guarantee})
+    for _, each in ipairs {
+      {{}, "sequential", "every read is of the round before"}, {{sync = "bsp"}, "sequential", ""},
+      {{staleness = 2}, "bounded(0, 2)", "reads are up to 2 rounds older than the one before"},
+      {{sync = "pd-delay", staleness = 1}, "bounded(-1, 1)", "or newer"},
+      {{sync = "ssp", staleness = 3}, "bounded(-3, 3)", "or newer"},
+      {{sync = "async"}, "none", "reads are of any age"},
+      {{lags = {{0, 1}, {2, 1}}}, "reproducible", "up to 2 rounds older than the one before, as"},
+    } do
+      count(A, 2, each[1])
+      assert.same({2, each[2]}, {meissa.last().rounds, meissa.last().guarantee})
+      expect.has(tostring(meissa.last()), each[2] .. ", ")
+      expect.has(tostring(meissa.last()), each[3])
+    end
+  end)
+
+  it("tell what they took on any number of workers", function()
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers, quiet = true}
+      local A = meissa.ones(10)
+      local called = meissa.clock()
+      count(A, 3)
+      local plan = meissa.last()
+      assert.same({3, 0, 0, 0}, {plan.rounds, plan.deaths, plan.redone, plan.repeated})
+      assert.is_true(plan.launch >= 0 and plan.launch <= plan.seconds)
+      assert.is_true(plan.seconds <= meissa.clock() - called)
+      assert.is_true(plan.moved >= 0)
+    end
   end)
 
   it("lets nobody write the arrays while they ask whether to stop", function()

@@ -114,6 +114,17 @@ describe("levels", function()
     assert.equal(x[39] + 1, x[40])
   end)
 
+  it("are told of where the loop runs as written, without workers", function()
+    meissa.init {workers = 0}
+    local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
+    for i = 2, 40 do from[i] = math.floor(i / 2) end
+    for i in parallel({2, 40}) do x[i] = x[from[i]] + 1 end
+    local plan = meissa.last()
+    assert.same({"levels", 5, "lua", "run as written, without workers"},
+                {plan.strategy, plan.levels, plan.engine, plan.engine_reason})
+    meissa.init {workers = 2}
+  end)
+
   it("solve triangular systems of sparse rows, again where entries change", function()
     local n, e = 300, {i = {}, j = {}, v = {}}
     math.randomseed(seed)

@@ -193,7 +193,7 @@ local function plan(self, first, last)
   space.versions = self.versions.numbers
   local run = planning.plan(self.record, space, self.roots, self.env)
   run.versions = self.versions
-  run.plan.guarantee = versioned.guarantee(self.request.sync)
+  run.plan.guarantee = (versioned.guarantee(self.request.sync))
   if self.request.parts then
     name_parts(run.plan, self.names)
     place_reasons(run.plan, self.record.moved)

@@ -298,7 +298,7 @@ function M.run_round_here(run)
   M.mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return {results = results, held = held, buffers = where.buffers, bytes = kernel_bytes,
-          known = known, seconds = system.clock() - began}
+          known = known, began = began, seconds = system.clock() - began}
 end
 
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the

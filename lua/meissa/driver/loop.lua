@@ -118,6 +118,9 @@ local function run_here(run, slots, func, frame_form)
   local record, plan, space = run.record, run.plan, run.space
   local watch = returned.watch(run)
   last_plan = plans.measured(plan, HERE)
+  if run.levels then
+    plan.levels, plan.engine_reason = run.levels.count, "run as written, without workers"
+  end
   if space.ordered then
     if space.options.grid then grids.cut(plan, space) end -- refused as it is with workers
     plan.grid = {} -- the loop as written has no blocks

@@ -101,6 +101,8 @@ local function take_round(self, round)
   take_pending(self.run, round.held, numbers, self.parts)
   take_scalars(self, round)
   take_measures(self, round.outcome)
+  local first = round.outcome and round.outcome.workers[1]
+  self.began = self.began or round.began or first and first.began
   if not self.controller then return end
   local busy, waited, workers = 0, 0, round.outcome and #round.outcome.workers or 1
   for _, share in ipairs(round.outcome and round.outcome.workers or {}) do
@@ -367,13 +369,13 @@ function M.run(run)
   end)
   tell(self)
   run.values = given
-  local first = self.workers[1]
+  local began = self.began
   return list_of(self.assigned), {
     seconds = system.clock() - run.called, moved = self.moved, shares = self.workers,
     workers = #self.workers, rounds = self.t, exchanged = self.exchanged, missed = self.missed,
     deaths = self.deaths, redone = self.redone, repeated = self.repeated,
     decisions = #self.decisions > 0 and self.decisions or nil,
-    launch = first and first.began and first.began - run.called or nil,
+    launch = began and began - run.called or nil,
   }
 end
 

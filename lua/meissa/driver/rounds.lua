@@ -65,7 +65,10 @@ local function run_here(run)
   local by_value, images = run.by_value, run.rounds.images
   if on_workers() and not run.along then run.rounds.images = nil end -- every read is exact here
   run.by_value, run.inner = false, nesting.in_body
+  run.measured = {launch = system.clock() - run.called, workers = 0, moved = 0, deaths = 0,
+                  redone = 0, repeated = 0, shares = {}}
   local ok, assigned, left = nesting.pcall(job.run_here, run)
+  run.measured.seconds = system.clock() - run.called
   run.by_value, run.rounds.images = by_value, images
   if not ok then error(assigned, 0) end
   run.left = left

@@ -356,7 +356,7 @@ function M.get(record, space, bindings, situation)
 end
 
 local MEASURED = {"seconds", "launch", "workers", "moved", "shares", "deaths", "redone", "repeated",
-                  "rounds", "exchanged", "missed", "decisions"}
+                  "rounds", "exchanged", "missed", "decisions", "levels"}
 
 --- A plan without what its last run took, which failed otherwise: of a loop that has an error
 -- meissa.last() gives the plan alone.

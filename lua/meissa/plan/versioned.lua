@@ -196,13 +196,17 @@ function M.diameter(found)
   return most
 end
 
---- What is left of the order of rounds, in words. `asked` is the request's `sync`.
+--- What is left of the order of rounds: "sequential", "reproducible", "bounded(a, b)" or "none", as
+-- of replicas (meissa.sync.settings); and a sentence. `asked` is the request's `sync`.
 function M.guarantee(asked)
-  if asked.lag == 0 and asked.ahead == 0 then return "every read is of the round before" end
-  local old = asked.lag == math.huge and "of any age" or
-    string.format("up to %d round%s older than the one before", asked.lag,
-                  asked.lag == 1 and "" or "s")
-  return string.format("reads are %s%s", old, asked.ahead > 0 and ", or newer" or "")
+  local lag, ahead = asked.lag, asked.ahead
+  if lag == 0 and ahead == 0 then return "sequential", "every read is of the round before" end
+  local old = lag == math.huge and "of any age" or
+    string.format("up to %d round%s older than the one before", lag, lag == 1 and "" or "s")
+  local words = string.format("reads are %s%s", old, ahead > 0 and ", or newer" or "")
+  if asked.lags then return "reproducible", words .. ", as the lags say" end
+  if lag == math.huge then return "none", words end
+  return string.format("bounded(%d, %d)", ahead > 0 and -ahead or 0, lag), words
 end
 
 --- What a report says of rounds: who reads whom, what is kept, what is promised.
@@ -220,7 +224,7 @@ function M.words(found, asked, bytes)
                             diameter and string.format(", diameter %d", diameter) or "")
   end
   return {readers, string.format("%d versions, %s", asked.versions, show.bytes(bytes)),
-          M.guarantee(asked)}
+          string.format("%s, %s", M.guarantee(asked))}
 end
 
 --- Places the memory of all versions.

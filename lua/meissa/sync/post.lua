@@ -34,7 +34,8 @@ Posts.__index = Posts
 -- model = whether replicas are models, exact = whether all see the round before}
 function M.new(settings, count, told)
   local self = setmetatable({settings = settings, count = count, out = doubles(count),
-                             before = doubles(count), change = doubles(count)}, Posts)
+                             before = doubles(count), change = doubles(count),
+                             lagged = told.lagged}, Posts)
   local receivers, senders = 0, 0
   if settings then
     self.tells = rows_of.tells(settings)
@@ -221,7 +222,7 @@ local function hear(self, k, t, rows, row)
     else
       heard.complete = false
     end
-    if version < rows.last then row[at.missed] = row[at.missed] + 1 end
+    if version < rows.last and not self.lagged then row[at.missed] = row[at.missed] + 1 end
     place[0] = math.max(place[0], version)
   end
   if not heard.own then put_own() end
