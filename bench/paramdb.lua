@@ -12,14 +12,19 @@
 -- differs from round to round: marked "asleep".
 -- All settings run in turns, the trimmed mean of their times counts, and those that promise the
 -- bits of the driver loop are held to it.
---   luajit bench/paramdb.lua [--runs 3] [--workers 6] [--method batch] [--json] [--png FILE]
+--
+-- With `--set sparse` there are 16,087 examples of 150,360 features (and 200 of these each, some of
+-- which are in most of them), a round takes one example or a hundred, and most of it is making the
+-- weights. With `--losses PREFIX` curves of the loss against rounds and seconds are told, and
+-- drawn to PREFIX-METHOD-rounds.png and PREFIX-METHOD-seconds.png.
+--   luajit bench/paramdb.lua [--runs 3] [--workers 6] [--set sparse] [--method batch] [--json]
+--     [--png FILE] [--losses PREFIX]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/support/?.lua;" ..
   package.path
 local argparse = require "argparse"
 local figure = require "figure"
 local meissa = require "meissa"
-local partitioned = require "partitioned"
 local run = require "run"
 
 local parser = argparse("paramdb.lua", "Rounds of shared out parameters, by ways of waiting.")
@@ -28,17 +33,26 @@ parser:option("--runs", "Runs of each setting; of 3 and more the best and worst 
 parser:option("--rounds", "Rounds of a run (full batches: a fifth)."):convert(tonumber)
   :default "100"
 parser:option("--workers", "Most workers."):convert(tonumber):default "6"
-parser:option("--method", "Which batches."):choices {"batch", "full", "both"}:default "both"
-parser:option("--features", "Features of the data."):convert(tonumber):default "960"
-parser:option("--examples", "Examples of the data."):convert(tonumber):default "5000"
+parser:option("--set", "Which data."):choices {"dense", "sparse"}:default "dense"
+parser:option("--method", "Which batches: some examples, all (dense) or one (sparse).")
+  :choices {"batch", "full", "one", "both"}:default "both"
+parser:option("--features", "Features of the data (default: 960, sparse 150360)."):convert(tonumber)
+parser:option("--examples", "Examples of the data (default: 5000, sparse 16087).")
+  :convert(tonumber)
+parser:option("--entries", "Features of a sparse example."):convert(tonumber):default "200"
 parser:option("--batch", "Examples of a batch."):convert(tonumber):default "100"
 parser:option("--rate", "Step size times the greatest curvature."):convert(tonumber)
   :default "0.3"
 parser:option("--cores", "Cores; with more workers they sleep (default: as nproc tells).")
   :convert(tonumber)
 parser:option("--png", "Draw the gains to this file.")
+parser:option("--losses", "Tell losses by rounds and seconds, and draw them to files so named.")
 parser:flag("--json", "Print one JSON object a line and nothing else.")
 local asked = parser:parse()
+local is_sparse = asked.set == "sparse"
+local partitioned = require(is_sparse and "partitioned_sparse" or "partitioned")
+asked.features = asked.features or is_sparse and 150360 or 960
+asked.examples = asked.examples or is_sparse and 16087 or 5000
 
 -- Exact ones have the bits of the driver loop.
 local SETTINGS = {
@@ -81,12 +95,6 @@ local function cores()
   local count = tonumber(pipe:read "*l")
   pipe:close()
   return assert(count, "nproc does not tell how many cores there are")
-end
-
--- The step size for batches of so many examples of unit variance, whose greatest curvature is about
--- (1 + sqrt(features / size))^2.
-local function rate_of(size)
-  return asked.rate / (1 + math.sqrt(asked.features / size)) ^ 2
 end
 
 -- The mean without the least and the greatest, where there are three and more.
@@ -249,14 +257,73 @@ late.
   print(PUBLISHED)
 end
 
-local problem, available = partitioned.new(asked.features, asked.examples), asked.cores or cores()
-local shortest = math.huge
-for _, method in ipairs {"batch", "full"} do
+-- ------------------------------------------------------------------------------------- losses
+
+local POINTS = 20
+
+-- Losses of one run: {{round, seconds}, ...} and losses; what telling them takes does not count.
+local function losses_of(problem, case, setting)
+  local options, list = options_of(setting, case.workers, "native"), {}
+  local started, telling = meissa.clock(), 0
+  options.test = math.max(1, math.floor(case.rounds / POINTS))
+  function options.stop(t, w)
+    local began = meissa.clock()
+    list[#list + 1] = {round = t, seconds = began - started - telling,
+                       loss = partitioned.loss(problem, w)}
+    telling = telling + meissa.clock() - began
+  end
+  partitioned.rounds(problem, case.rounds, case.size, case.rate, options)
+  return list
+end
+
+local function draw_losses(lists, case)
+  for _, by in ipairs {"round", "seconds"} do
+    local drawn = {}
+    for k, each in ipairs(lists) do
+      drawn[k] = {name = each.name, points = {}}
+      for p, point in ipairs(each.list) do drawn[k].points[p] = {point[by], point.loss} end
+    end
+    local axis = by == "round" and "rounds" or by
+    figure(("%s-%s-%s.png"):format(asked.losses, case.method, axis), {
+      title = ("loss, batches of %d, %d workers"):format(case.size, case.workers), x = axis,
+      y = "loss", logarithmic = "y"}, drawn)
+  end
+end
+
+-- Tells and draws the losses of all settings that take versions.
+local function show_losses(problem, case)
+  local lists = {}
+  for _, setting in ipairs(SETTINGS) do
+    if setting.options then
+      losses_of(problem, case, setting) -- for compilers
+      local list = losses_of(problem, case, setting)
+      lists[#lists + 1] = {name = setting.name, list = list}
+      for _, point in ipairs(list) do
+        if asked.json then
+          report:row {curve = true, method = case.method, setting = setting.name,
+                      workers = case.workers, round = point.round, seconds = point.seconds,
+                      loss = point.loss}
+        end
+      end
+      if not asked.json then
+        local last = list[#list]
+        print(("%-16s loss %.3g after %d rounds, %.3f s"):format(setting.name, last.loss,
+          last.round, last.seconds))
+      end
+    end
+  end
+  draw_losses(lists, case)
+end
+
+local METHODS = is_sparse and {"one", "batch"} or {"batch", "full"}
+local SIZES = {one = 1, batch = asked.batch, full = asked.examples}
+local problem = partitioned.new(asked.features, asked.examples, asked.entries)
+local available, shortest = asked.cores or cores(), math.huge
+for _, method in ipairs(METHODS) do
   if asked.method == method or asked.method == "both" then
-    local full = method == "full"
-    local case = {method = method, size = full and asked.examples or asked.batch,
-                  rounds = full and math.max(1, math.floor(asked.rounds / 5)) or asked.rounds}
-    case.rate = rate_of(case.size)
+    local case = {method = method, size = SIZES[method], rounds = asked.rounds}
+    if method == "full" then case.rounds = math.max(1, math.floor(asked.rounds / 5)) end
+    case.rate = partitioned.rate(problem, asked.rate, case.size)
     local microseconds, everyone, shared = pace(problem, case)
     if not asked.json then
       print(("\n%s: a range computes %.0f us by itself, and %.0f us shared out to all ranges")
@@ -267,13 +334,19 @@ for _, method in ipairs {"batch", "full"} do
       meissa.init {workers = workers, quiet = true}
       case.workers, case.nap = workers, nil
       if workers > available then
-        case.nap, case.rate = microseconds(workers), rate_of(1)
+        case.nap, case.rate = microseconds(workers), partitioned.rate(problem, asked.rate, 1)
       end
       local w, took = show(problem, case)
       if not case.nap then
         assert(same_bits(w, weights or w), "the number of workers changes bits")
         weights, shortest = w, math.min(shortest, took)
       end
+    end
+    if asked.losses then
+      case.workers, case.nap = math.min(available, asked.workers), nil
+      case.rate = partitioned.rate(problem, asked.rate, case.size)
+      meissa.init {workers = case.workers, quiet = true}
+      show_losses(problem, case)
     end
   end
 end

@@ -7,12 +7,9 @@
 -- workers on few cores wait for each other then, not for cores.
 local meissa = require "meissa"
 local iterate, parallel = meissa.iterate, meissa.parallel
+local sleeping = require "sleeping"
 
-local function sleep(microseconds)
-  local ffi = require "ffi"
-  ffi.cdef "int usleep(unsigned);"
-  ffi.C.usleep(microseconds)
-end
+local sleep = sleeping.sleep
 
 local M = {}
 
@@ -30,6 +27,10 @@ function M.new(features, examples)
   make_data(self)
   return self
 end
+
+--- The step size of batches of so many examples, whose greatest curvature is about
+-- (1 + sqrt(features / size))^2: a share of what that lets be.
+function M.rate(self, rate, size) return rate / (1 + math.sqrt(self.features / size)) ^ 2 end
 
 --- The mean square error of weights.
 function M.loss(self, w)
@@ -64,21 +65,12 @@ end
 function M.sleeping_rounds(self, rounds, nap, rate, options)
   local X, y, examples, w = self.X, self.y, self.examples, meissa.zeros(self.features)
   for t, lo, hi in iterate(w, rounds, options) do
-    sleep(nap * (0.5 + (t * 7919 + lo * 104729) % 1009 / 1009))
+    sleep(nap, t, lo)
     local e = (t - 1) % examples + 1
     local residual = X[e]:dot(w) - y[e]
     for f = lo, hi do w[f] = w[f] - rate * residual * X[e][f] end
   end
   return w
-end
-
--- Adds the seconds that each worker was busy in the last loop; this process counts as the first
--- one where it has run a loop that is too short for workers.
-local function add_busy(busy)
-  local last = meissa.last()
-  for w, share in ipairs(last.shares or {{busy = last.seconds}}) do
-    busy[w] = (busy[w] or 0) + share.busy
-  end
 end
 
 --- The same rounds, each a parallel loop over the ranges from one array to another: all begin
@@ -104,7 +96,7 @@ function M.driver(self, rounds, size, rate, ranges)
         b[f] = a[f] - rate / size * gradient
       end
     end
-    add_busy(busy)
+    sleeping.add_busy(busy)
     a, b = b, a
   end
   return a, busy
@@ -119,31 +111,16 @@ function M.sleeping_driver(self, rounds, nap, rate, ranges)
     local e = (t - 1) % examples + 1
     for r in parallel(ranges, one) do
       local lo, hi = math.floor((r - 1) * features / ranges) + 1, math.floor(r * features / ranges)
-      sleep(nap * (0.5 + (t * 7919 + lo * 104729) % 1009 / 1009))
+      sleep(nap, t, lo)
       local residual = X[e]:dot(a) - y[e]
       for f = lo, hi do b[f] = a[f] - rate * residual * X[e][f] end
     end
-    add_busy(busy)
+    sleeping.add_busy(busy)
     a, b = b, a
   end
   return a, busy
 end
 
---- Rounds that do nothing but read all weights, or only the range's own, and write; in microseconds
--- a round: what waiting and reading cost.
-function M.empty(self, rounds, all, options)
-  local w, n = meissa.zeros(self.features), self.features
-  local started = meissa.clock()
-  if all then
-    for _, lo, _ in iterate(w, rounds, options) do
-      local s = 0
-      for f = 1, n do s = s + w[f] end
-      w[lo] = s / n
-    end
-  else
-    for _, lo, _ in iterate(w, rounds, options) do w[lo] = w[lo] + 1 end
-  end
-  return (meissa.clock() - started) / rounds * 1e6
-end
+M.empty = sleeping.empty
 
 return M

@@ -41,6 +41,47 @@ describe("Parameter Database's experiment", function()
   end)
 end)
 
+describe("Parameter Database's experiment over sparse examples", function()
+  it("has all rows, and losses by rounds and seconds", function()
+    local prefix = os.tmpname()
+    local rows, losses = {}, {}
+    for _, each in ipairs(results("paramdb.lua --set sparse --runs 1 --rounds 20 --workers 2 " ..
+        "--cores 1 --features 300 --examples 40 --entries 9 --batch 5 --losses " .. prefix)) do
+      if each.curve then
+        local key = ("%s %s"):format(each.method, each.setting)
+        losses[key] = losses[key] or {}
+        table.insert(losses[key], each)
+      elseif not each.summary then
+        rows[#rows + 1] = each
+        rows[("%s %d %s"):format(each.method, each.workers, each.setting)] = each
+      end
+    end
+    assert.equal(2 * 2 * 9, #rows)
+    for _, method in ipairs {"one", "batch"} do
+      local of_driver = rows[method .. " 1 driver"].loss
+      for _, setting in ipairs {"bsp", "data-centric 2"} do
+        local list = losses[("%s %s"):format(method, setting)]
+        assert.equal(20, #list)
+        assert.is_true(list[20].loss < list[1].loss and list[20].seconds > list[1].seconds)
+        assert.equal(of_driver, list[20].loss)
+        assert.equal(of_driver, rows[("%s 1 %s"):format(method, setting)].loss)
+      end
+      for _, axis in ipairs {"rounds", "seconds"} do
+        local path = ("%s-%s-%s.png"):format(prefix, method, axis)
+        local file = io.open(path, "rb")
+        if file then
+          assert.equal("\137PNG", file:read(4))
+          file:close()
+        else
+          assert.is_false(os.execute "command -v gnuplot >/dev/null 2>&1" == 0, path)
+        end
+        os.remove(path)
+      end
+    end
+    os.remove(prefix)
+  end)
+end)
+
 describe("What waits in rounds", function()
   local rows
 
