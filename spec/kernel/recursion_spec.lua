@@ -20,7 +20,7 @@ local parallel = meissa.parallel
 local math = math
 
 local N = 24
-local shown, W, K = functions.shown, functions.W, functions.K
+local shown, W = functions.shown, functions.W
 
 -- Where LuaJIT's own stack ends.
 local function deep(n) if n == 0 then return 0 end return 1 + deep(n - 1) end
@@ -149,75 +149,6 @@ describe("functions that call themselves", function()
       return A
     end)
     assert.equal(("%a"):format(10 + W[1]), native[4])
-  end)
-
-  it("of the body see its variables as they are when they are called", function()
-    agree(function(options)
-      local A = meissa.rand({ N, 8 }, { seed = 1 })
-      for i in parallel(N, options) do
-        local row, scale, flag, none = A[i], 1, i % 3 == 0, i > 4 and i or nil
-        local other = K[i] - 40
-        local function double(x) return x * scale + (none or -1) end
-        local function walk(k)
-          if k > 7 then return flag and row[1] or other end
-          return walk(k + 1) * 0.5 + double(row[k]) + i
-        end
-        row[8] = walk(1)
-        scale, flag, row = scale + 1, not flag, A[i]
-        row[7] = walk(2) - row[8]
-        for k = 1, 3 do
-          local near = k * i
-          local function far(n) if n == 0 then return near end return far(n - 1) + walk(5) end
-          row[k] = far(k) + (k < 2 and 1 or 0)
-        end
-      end
-      return A
-    end)
-  end)
-
-  it("may be given functions of the body", function()
-    local function sum(fn, low, high)
-      if low == high then return fn(low) end
-      local middle = math.floor((low + high) / 2)
-      return sum(fn, low, middle) + sum(fn, middle + 1, high)
-    end
-    agree(function(options)
-      local A = meissa.zeros(N)
-      for i in parallel(N, options) do
-        for k = 1, 3 do
-          local function square(e) return W[e] * W[e] * i + k end
-          A[i] = A[i] * 2 + sum(square, k, 7)
-        end
-      end
-      return A
-    end)
-  end)
-
-  it("of other functions see those functions' variables", function()
-    local function power_sum(base, n)
-      local rest = 1 / base
-      local function term(k)
-        if k == 0 then return rest end
-        return term(k - 1) * base
-      end
-      local function sum(k)
-        if k > n then return 0 end
-        return term(k) + sum(k + 1)
-      end
-      return sum(1)
-    end
-    agree(loop_of(function(i) return power_sum(i / 8, 5) - power_sum(2, i % 4) end))
-  end)
-
-  it("that make functions have variables of their own in each call", function()
-    local function outer(n, x)
-      local y = x + n
-      local function inner(k) if k == 0 then return y end return inner(k - 1) + x end
-      if n == 0 then return inner(2) end
-      local before = inner(1)
-      return outer(n - 1, x * 2) + inner(3) - before
-    end
-    agree(loop_of(function(i) return outer(i % 5, i) end))
   end)
 
   it("are told apart by what they name, if they are of one text", function()
@@ -349,11 +280,12 @@ describe("functions that call themselves", function()
       for i in parallel(N, options) do A[i] = list(3) end
     end))
     assert.matches("belongs to another function", reason(function(A, options)
+      local B = meissa.rand { N, 4 }
       for i in parallel(N, options) do
-        local sum = 0
-        local function add(n) if n > 0 then sum = sum + n add(n - 1) end end
-        add(i)
-        A[i] = sum
+        local row = B[1]
+        local function last(n) if n > 0 then row = B[n] last(n - 1) end end
+        last(i)
+        A[i] = row[1]
       end
     end))
     assert.matches("with tables, functions that it makes", reason(function(A, options)

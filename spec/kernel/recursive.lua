@@ -150,6 +150,19 @@ function Generator:define(fn)
   return table.concat(lines, "\n")
 end
 
+-- Functions of the loop's body that assign its variables.
+function Generator:define_in_body(lines)
+  self.locals, self.inner, self.calls = { "x", "sum", "v" }, {}, 2
+  lines[#lines + 1] = "local n, x, y, sum, v = i % 4, W[i], i, 0, i / 4"
+  lines[#lines + 1] = ("local function helper(a) %s = %s return a + sum end"):format(
+    self:pick(self.locals), self:number(2))
+  lines[#lines + 1] = ("local function own(a, b)\nsum = sum + %s\nif not (a > 0) then " ..
+    "return %s end"):format(self:number(2), self:number(1))
+  lines[#lines + 1] = ("if %s then v = b end\nreturn %s(own(a - 1, v) %s own(a - 2, sum))\n" ..
+    "end"):format(self:boolean(1), self:pick { "", "helper", "-" }, self:pick { "+", "-" })
+  lines[#lines + 1] = "out[i][8] = own(n, x) + v - sum + own(1, sum) * x"
+end
+
 --- The text of a chunk that gives a function of meissa, which gives the names of the functions and
 -- a function that runs the loop with its options, and gives the array that it fills.
 -- @bool faulty whether bodies may fail
@@ -186,6 +199,7 @@ function M.generate(seed, faulty)
       lines[#lines + 1] = ("out[i][%d] = %s or -1"):format(n, call)
     end
   end
+  self:define_in_body(lines)
   lines[#lines + 1] = "end\nreturn out\nend"
   return table.concat(lines, "\n") .. "\n"
 end

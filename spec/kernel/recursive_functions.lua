@@ -141,7 +141,6 @@ shown["with arguments left out"] = function(i) return missing(i % 8, i) end
 return {
   shown = shown,
   W = W,
-  K = K,
   --- Takes away what was defined globally.
   finish = function() ackermann = nil end, -- luacheck: ignore
 }

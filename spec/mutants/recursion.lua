@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Mutants of functions that call themselves, as machine code.
 local recursion = {spec = "spec/kernel/recursion_spec.lua"}
+local variables = {spec = "spec/kernel/recursion_variables_spec.lua"}
 
 return {
   {
@@ -20,7 +21,12 @@ return {
       {"functions have the variables of later calls", "csrc/kernel/native/c_upvalue.c",
        "return maker == NULL;", "return true;"},
       {"variables of others may be assigned", "csrc/kernel/native/c_upvalue.c",
-       "    upvalue->local.given = true;\n", ""},
+       "    upvalue->local.given = !upvalue->assigned;\n", ""},
+      {"variables that calls change are counted as integers", "csrc/kernel/native/c_statement.c",
+       " &&\n      !(symbol->upvalue && w->typed->cycles)", "", finders = {variables}},
+      {"what is assigned is the function's own", "csrc/kernel/native/c_upvalue.c",
+       "    entry->assigned = true;\n", "    entry->assigned = false;\n",
+       finders = {variables}},
       {"what a called function names is not looked for", "csrc/kernel/native/c_upvalue.c",
        "if (called != NULL) go_through(", "if (called == names->apart->function) go_through("},
       {"closures of one text are one function", "csrc/kernel/native/type_code.c",

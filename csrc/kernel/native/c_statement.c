@@ -91,7 +91,8 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->text = "";
     return;
   }
-  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_induction(symbol)) {
+  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_induction(symbol) &&
+      !(symbol->upvalue && w->typed->cycles)) {
     ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
     local->text = local->whole = name;
     local->counter = true;

@@ -20,17 +20,23 @@ typedef struct search {
   uint32_t mark;   /* of functions that have been gone through */
 } search;
 
-static void add(ms_writer *w, ms_apart *apart, const ms_symbol *symbol) {
+/* The entry of a variable; NULL: out of memory. */
+static struct ms_c_upvalue *entry_of(ms_writer *w, ms_apart *apart, const ms_symbol *symbol) {
   struct ms_c_upvalue **end = &apart->upvalues;
   for (; *end != NULL; end = &(*end)->next) {
-    if ((*end)->symbol == symbol) return;
+    if ((*end)->symbol == symbol) return *end;
   }
   *end = ms_arena_take(w->arena, 1, sizeof **end);
-  if (*end == NULL) {
-    w->failed = true;
-  } else {
-    **end = (struct ms_c_upvalue){.symbol = symbol};
-  }
+  w->failed = w->failed || *end == NULL;
+  if (*end != NULL) **end = (struct ms_c_upvalue){.symbol = symbol};
+  return *end;
+}
+
+static void add(const search *names, const ms_node *name) {
+  struct ms_c_upvalue *entry = entry_of(names->w, names->apart, name->symbol);
+  const ms_node *around = name->parent;
+  if (entry != NULL && around->kind == MS_ASSIGN && name->ordinal < around->targets)
+    entry->assigned = true;
 }
 
 static void go_through(search *names, ms_callee *callee);
@@ -43,7 +49,7 @@ static bool visit_name(ms_node *node, void *context) {
   if (called != NULL) go_through(names, ms_typed_callee(typed, called));
   if (names->apart != NULL && node->kind == MS_NAME && node->symbol != NULL &&
       ms_typed_binding(typed, node, &value) == MS_NO_CAPTURE)
-    add(names->w, names->apart, node->symbol);
+    add(names, node);
   return true;
 }
 
@@ -83,9 +89,12 @@ void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
       continue;
     }
     upvalue->type = ms_c_passed_type(w, &kind, &upvalue->local.form);
-    upvalue->local.given = true;
+    upvalue->assigned = upvalue->assigned && upvalue->local.form != MS_FORM_OBJECT;
+    upvalue->local.given = !upvalue->assigned;
     if (upvalue->type != NULL) {
-      upvalue->local.text = ms_c_text(w, "u%u", ++number);
+      upvalue->name = ms_c_text(w, "u%u", ++number);
+      upvalue->local.text =
+          upvalue->assigned ? ms_c_text(w, "(*%s)", upvalue->name) : upvalue->name;
     } else if (kind.object != MS_OBJECT_OTHER && kind.object != MS_OBJECT_TABLE) {
       upvalue->local.text = "";
     }
@@ -96,17 +105,32 @@ void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
 const char *ms_c_upvalues_declared(ms_writer *w, const ms_apart *apart, const char *list) {
   for (const struct ms_c_upvalue *each = apart->upvalues; each != NULL; each = each->next) {
     if (each->type != NULL)
-      list = ms_c_text(w, "%s, %s const %s", list, each->type, each->local.text);
+      list = ms_c_text(w, "%s, %s %sconst %s", list, each->type, each->assigned ? "*" : "",
+                       each->name);
   }
   return list;
+}
+
+/* Where a variable is that a call may change. */
+static const char *address_of(ms_writer *w, const struct ms_c_upvalue *upvalue,
+                              const ms_node *call) {
+  const ms_c_local *known = ms_c_local_of(w, upvalue->symbol);
+  if (known->text == NULL || known->given || known->whole != NULL ||
+      known->form != upvalue->local.form)
+    ms_c_refuse(w, call, "`%s` assigns `%s` of another function", ms_c_source(w, call),
+                upvalue->symbol->name);
+  return ms_c_text(w, "&%s", known->text != NULL ? known->text : "");
 }
 
 const char *ms_c_upvalues_passed(ms_writer *w, const ms_apart *apart, const ms_node *call,
                                  const char *list) {
   for (const struct ms_c_upvalue *each = apart->upvalues; each != NULL; each = each->next) {
     if (each->type == NULL) continue;
-    ms_c_value value = ms_c_local_value(w, each->symbol, call);
-    list = ms_c_text(w, "%s, %s", list, ms_c_as_form(w, value, each->local.form, call));
+    ms_c_value value = {.form = MS_FORM_OBJECT};
+    if (!each->assigned) value = ms_c_local_value(w, each->symbol, call);
+    const char *passed =
+        each->assigned ? address_of(w, each, call) : ms_c_as_form(w, value, each->local.form, call);
+    list = ms_c_text(w, "%s, %s", list, passed);
   }
   return list;
 }

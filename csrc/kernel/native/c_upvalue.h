@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: variables of the body, or of a function in it, that functions apart (c_apart.h) name.
- * They are given as they are when the function is called, and passed on in calls from there: what
- * such a function assigns, it does not take. */
+ * They are given as they are when the function is called, and passed on in calls from there; of
+ * those that it may assign, itself or by what it calls, the address is. */
 #ifndef MS_KERNEL_NATIVE_C_UPVALUE_H
 #define MS_KERNEL_NATIVE_C_UPVALUE_H
 
@@ -11,7 +11,8 @@
 struct ms_c_upvalue {
   struct ms_c_upvalue *next;
   const ms_symbol *symbol;
-  const char *type; /* NULL: it is known by itself */
+  const char *type, *name; /* type: NULL: it is known by itself */
+  bool assigned;           /* by the function, or by what it calls */
   ms_c_local local;
 };
 

@@ -48,6 +48,7 @@ void ms_typed_find_cycles(ms_typed *typed) {
     for (uint32_t b = count; b-- > 0;) {
       if (reach[a * count + b] && reach[b * count + a]) each->cycle = b + 1;
     }
+    typed->cycles = typed->cycles || each->cycle != 0;
   }
 }
 

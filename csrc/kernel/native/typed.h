@@ -107,6 +107,7 @@ typedef struct ms_typed {
   ms_kind_of *variable; /* by capture: scalars of the plan that blocks assign */
   ms_callee *callees;
   uint32_t marks; /* given out: ms_callee.mark */
+  bool cycles;    /* some functions call themselves */
   ms_holding *holdings;
   bool changed, failed;
 } ms_typed;
