@@ -328,13 +328,22 @@ void ms_array_freeze(ms_array *array) {
   array->writable = 0;
 }
 
+const char *ms_array_held_words(const ms_array *array) {
+  switch (array->held) {
+    case MS_HELD_ROUNDS:
+      return "cannot be written while the 'stop' of rounds that use it is asked; clone() it";
+    case MS_HELD_REPLICAS:
+      return "is captured by meissa.replicas, whose replicas share it, and cannot be written: each "
+             "writes its own rows by r.shard, or a clone()";
+    default:
+      return "is a snapshot and cannot be written; clone() it";
+  }
+}
+
 int ms_array_check_writable(const ms_array *array, ms_error *err) {
   if (array->id == 0) return ms_error_set(err, MS_ARR, "the array was freed");
   if (array->writable != 0) return 0;
-  return ms_error_set(err, MS_ARR,
-                      "the array is a snapshot, or rounds that make it ask their 'stop', or "
-                      "meissa.replicas captured it (which write their rows by r.shard), and cannot "
-                      "be written; clone() it");
+  return ms_error_set(err, MS_ARR, "the array %s", ms_array_held_words(array));
 }
 
 uint64_t ms_array_bytes(const ms_array *array) {

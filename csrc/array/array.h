@@ -36,6 +36,13 @@ typedef struct ms_store {
   int32_t scratch;         /* 1: working space that is each iteration's own */
 } ms_store;
 
+/* Why elements of an array may not be written. */
+typedef enum ms_held {
+  MS_HELD_SNAPSHOT,
+  MS_HELD_ROUNDS,  /* they use it, and are asking whether to stop */
+  MS_HELD_REPLICAS /* it is a view of what all replicas see */
+} ms_held;
+
 typedef struct ms_array {
   uint64_t id;    /* unique in the process, never reused; 0 once freed */
   int32_t type;   /* ms_type */
@@ -63,6 +70,7 @@ typedef struct ms_array {
   struct ms_rows *rows;                    /* sparse: compressed rows; owned, made on demand */
   struct ms_partition *partitions;         /* sparse: cached; owned */
   uint32_t releases;                       /* references queued to be given up */
+  uint32_t held;                           /* ms_held: why its elements may not be written */
   struct ms_array *next_released;
 } ms_array;
 
@@ -131,6 +139,9 @@ MS_API void ms_array_keep_labels(ms_array *view, int dim, const ms_array *array,
 
 /* Lets nobody write the elements of an array any more, nor those of views that are made of it. */
 MS_API void ms_array_freeze(ms_array *array);
+
+/* Why elements of an array may not be written, and what to do, in words that follow its name. */
+MS_API const char *ms_array_held_words(const ms_array *array);
 
 /* MS_ARR if the elements of an array may not be written; 0 otherwise. */
 int ms_array_check_writable(const ms_array *array, ms_error *err);

@@ -18,7 +18,10 @@ static int check_dim(const ms_array *array, int dim, ms_error *err) {
 ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims, const int64_t *strides,
                         void *data, ms_error *err) {
   ms_array *view = ms_array_foreign(array->type, dim_count, dims, strides, data, NULL, 0, err);
-  if (view != NULL && array->writable == 0) view->writable = 0;
+  if (view != NULL && array->writable == 0) {
+    view->writable = 0;
+    view->held = array->held;
+  }
   if (view == NULL || array->store == NULL) return view;
   ms_store_retain(array->store);
   ms_array_attach(view, array->store);

@@ -27,7 +27,7 @@
   X(COMPLEX, "DEP114", "too complex to analyse")                         \
   X(NOT_RUN, "DEP115", "strategy not run by this version")               \
   X(IMPURE, "DEP116", "files or foreign code in the body")               \
-  X(BUFFERED, "DEP117", "array written beside its buffer")               \
+  X(BUFFERED, "DEP117", "array written beside its buffer or replicas")   \
   X(OVERWRITTEN, "DEP118", "buffer overwritten")                         \
   X(GLOBALS, "DEP119", "globals used as a table")                        \
   X(OBJECTS, "DEP120", "write into an array of objects")                 \

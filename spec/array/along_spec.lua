@@ -336,6 +336,34 @@ describe("a snapshot", function()
     assert.is_true(pcall(A.data, A))
   end)
 
+  it("is named where it is written, as are arrays that are held for another reason", function()
+    local problem = {values = S}
+    refused("ARR", "'S' is a snapshot and cannot be written; clone() it", function()
+      S[1][1] = 0
+    end)
+    refused("ARR", "'problem.values' is a snapshot", function() problem.values:fill(0) end)
+    refused("ARR", "'row' is a snapshot", function()
+      local row = problem.values[2]
+      row[1] = 0
+    end)
+    refused("ARR", "the array is a snapshot", function() A:snapshot():fill(0) end)
+    local part = S:narrow(1, 1, 3)
+    refused("ARR", "'part' is a snapshot", function() part:scal(2) end)
+    refused("ARR", "'B' cannot be written while the 'stop' of rounds that use it", function()
+      for _, i in meissa.iterate(B, 3, {stop = function() B[1] = 0 end}) do B[i] = B[i] + 1 end
+    end)
+    refused("ARR", "'B' is captured by meissa.replicas, whose replicas share it", function()
+      meissa.replicas(2, function() B:fill(1) end)
+    end)
+    refused("ARR", "'view' is captured by meissa.replicas", function()
+      meissa.replicas(2, function()
+        local view = A:select(2, 1)
+        view:fill(1)
+      end)
+    end)
+    assert.equal(0, B:sum())
+  end)
+
   it("may go to functions that cannot be looked into", function()
     local ok, err = pcall(function()
       for i in parallel(40) do A[i][1] = call(A, i, "sum") end
@@ -357,7 +385,7 @@ describe("a snapshot", function()
       assert.matches("snapshot", err.message)
     end
     assert.equal(before, S:sum())
-    refused("ARR", "the loop writes 'S', a snapshot", function()
+    refused("ARR", "the loop writes 'S', which is a snapshot", function()
       for i in parallel(40) do S[i][1] = 0 end
     end)
   end)

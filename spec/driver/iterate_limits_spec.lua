@@ -94,6 +94,33 @@ describe("meissa.iterate", function()
     end
   end)
 
+  it("says of an iteration in which round it was", function()
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers, quiet = true}
+      local A = meissa.zeros {4, 6}
+      local function fail(at)
+        for t, i, j in meissa.iterate(A, 5) do
+          if t == at and i == 2 and j == 3 then error("failed") end
+          A[i][j] = t
+        end
+      end
+      local ok, err = pcall(fail, 4)
+      assert.is_false(ok)
+      assert.same({4, 2, 3}, err.iteration)
+      expect.has(tostring(err), "failed (iteration 2, 3 of round 4")
+    end
+    local ok, err = pcall(function()
+      local A, B = meissa.zeros {4, 6}, meissa.zeros(4)
+      for _, i, j in meissa.iterate(A, 5) do
+        A[i][j] = 1
+        B[1] = j
+      end
+    end)
+    assert.is_false(ok)
+    expect.has(tostring(err), "iteration (1, 1) of round 1 writes B[1]",
+               "iteration (1, 2) of round 1")
+  end)
+
   it("tell what they took on any number of workers", function()
     for _, workers in ipairs {0, 2} do
       meissa.init {workers = workers, quiet = true}
@@ -120,14 +147,15 @@ describe("meissa.iterate", function()
       for k, write in ipairs(writes) do
         local ok, err = pcall(count, A, 3, {stop = write})
         assert.is_false(ok, k)
-        expect.has(tostring(err), "ARR: ", "snapshot", "clone()")
+        expect.has(tostring(err), "ARR: ", "while the 'stop' of rounds", "clone()")
+        if k < 5 then expect.has(tostring(err), "'A'") end
         assert.equal(10, A:sum(), k)
         A[1] = 1
       end
       local err = expect.refusal(function()
         for t, i, j in meissa.iterate(M, 3, {stop = function() M[2][2] = 5 end}) do M[i][j] = t end
       end)
-      expect.has(tostring(err), "ask their 'stop'")
+      expect.has(tostring(err), "while the 'stop' of rounds")
       assert.equal(16, M:sum())
       count(A, 2, {stop = function() return A[1] > 1 end}) -- it may be read
       assert.equal(2, A[1])
@@ -174,7 +202,7 @@ describe("meissa.iterate", function()
         end
         local last
         local raised = expect.refusal(smooth, 100, {stop = function(t) last = t end})
-        expect.has(raised, "too far (iteration 60, 20")
+        expect.has(raised, "too far (iteration 20 of round 60")
         assert.equal(59, last)
       end
     end)
@@ -217,7 +245,7 @@ describe("meissa.iterate", function()
       local err = expect.refusal(function()
         for _, j in meissa.iterate(A, 5, {stop = function() B[1] = 1 end}) do A[j] = B[j] end
       end)
-      expect.has(tostring(err), "ask their 'stop'")
+      expect.has(tostring(err), "while the 'stop' of rounds")
       B[1] = 1 -- it is held no longer
     end)
     job.run_here, round_tests.long = run_here, long

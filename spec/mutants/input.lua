@@ -65,7 +65,7 @@ return {
       {"entries are counted with the last dimension", "csrc/array/along.c",
        "if (d != dim) lane = lane", "if (d != x->dim_count - 1) lane = lane"},
       {"snapshots have an address", "lua/meissa/array/shape.lua",
-       "if array.writable == 0 then", "if array.writable == 2 then"},
+       "valid.check_writable(array, \"data\")", "local _ = array"},
       {"snapshots may be written", "lua/meissa/array/part.lua",
        "  lib.ms_array_freeze(copy.array)\n", ""},
       {"arguments too many are passed over", "lua/meissa/array/arity.lua",

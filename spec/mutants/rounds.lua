@@ -88,7 +88,7 @@ return {
        "if sync.versions <= MOST_VERSIONS then return end", "do return end"},
       {"arrays are not held", "lua/meissa/array/init.lua", "held.writable = 0", ""},
       {"arrays are held for good", "lua/meissa/array/init.lua",
-       "if held.id == id then held.writable = writable end", ""},
+       "held.writable, held.held = writable, before", ""},
       {"Ctrl-C while memory is taken is passed over", "lua/meissa/driver/versions.lua",
        "if seen then errors.raise", "if false then errors.raise"},
     },

@@ -67,6 +67,7 @@ local function apply(where, op, self, x, a)
     other = array_argument(where, x)
     check_match(where, y.array, other.array)
   end
+  valid.check_writable(y.array)
   c_api.call(lib.ms_array_apply, op, y.array, other and other.array or nil, a)
   return self
 end

@@ -117,19 +117,29 @@ function M.freeze(value)
   lib.ms_array_freeze(value.array)
 end
 
+-- Why arrays are held, as ms_held has it.
+local HELD = {rounds = 1, replicas = 2}
+
 --- Makes an array, not its memory, read only until the function is called that this returns.
-function M.hold(value)
+-- @string why "rounds" or "replicas"
+function M.hold(value, why)
   local held = subscript.to_handle(value, true).array
-  local id, writable = held.id, held.writable
+  local id, writable, before = held.id, held.writable, held.held
   held.writable = 0
+  if writable ~= 0 then held.held = HELD[why] end
   return function()
-    if held.id == id then held.writable = writable end
+    if held.id == id then held.writable, held.held = writable, before end
   end
 end
 
 --- Whether an array is a snapshot, which nobody can write.
 function M.is_frozen(value)
   return subscript.to_handle(value, true).array.writable == 0
+end
+
+--- Why a frozen array cannot be written, and what to do, in words that follow its name.
+function M.held_words(value)
+  return ffi.string(lib.ms_array_held_words(subscript.to_handle(value, true).array))
 end
 
 --- Gives an array over foreign memory rows over foreign memory, or takes them away.

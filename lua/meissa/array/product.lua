@@ -12,6 +12,7 @@ local blas = require("meissa.array.blas")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 
 local ffi = require("ffi")
 local lib = c_api.lib
@@ -47,6 +48,7 @@ local function product(where, call, fast)
       beta, alpha, one, other, opts = a, b, c, d, e
     end
     local result = to_handle(self, beta == 0)
+    valid.check_writable(result.array)
     local left, right = operand(where, one), operand(where, other)
     if not (wants_fast(where, opts) and fast(result, beta, alpha, left, right)) then
       c_api.call(call, result.array, scale_t(beta, alpha), left.array, right.array)

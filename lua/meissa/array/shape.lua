@@ -90,10 +90,7 @@ end
 -- @treturn table dense: strides in elements; sparse: pointers to int32 coordinates, from 0
 function methods.data(self)
   local array = to_handle(self).array
-  if array.writable == 0 then
-    errors.raise("ARR", "data: the array is a snapshot, and what is at an address can be " ..
-      "written; clone() it")
-  end
+  valid.check_writable(array, "data")
   local more = {}
   for d = 1, array.dim_count do
     if array.sparse ~= 0 then

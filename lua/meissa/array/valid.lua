@@ -7,6 +7,7 @@
 local ffi = require("ffi")
 local c_api = require("meissa.array.c_api")
 local errors = require("meissa.base.errors")
+local tables = require("meissa.base.tables")
 
 local floor = math.floor
 
@@ -34,12 +35,58 @@ function M.check(array, generation, writing)
   end
 end
 
+-- Whether a value is a handle, a row or a slice of an array (an ms_array).
+local function is_of(value, array)
+  if type(value) ~= "cdata" then return false end
+  local ok, same = pcall(function() return value.array == array end)
+  return ok and same
+end
+
+-- The name of a variable, or of a field of one, whose value is of an array; nil: it is not.
+local function name_within(name, value, array)
+  if is_of(value, array) then return name end
+  if type(value) ~= "table" then return nil end
+  for key, each in tables.each(value) do
+    if type(key) == "string" and is_of(each, array) then return name .. "." .. key end
+  end
+end
+
+-- What a running function calls an array, by its variables.
+local function name_at(level, array)
+  local n, found = 1, nil
+  while true do
+    local name, value = debug.getlocal(level + 1, n)
+    if not name then break end
+    if string.sub(name, 1, 1) ~= "(" then found = name_within(name, value, array) or found end
+    n = n + 1
+  end
+  local fn = debug.getinfo(level + 1, "f").func
+  for k = 1, found and 0 or debug.getinfo(fn, "u").nups do
+    local name, value = debug.getupvalue(fn, k)
+    found = found or name ~= "" and name_within(name, value, array)
+  end
+  return found
+end
+
+--- What the user calls an array (an ms_array): "'A'"; "the array" where no variable of the first
+-- function on the stack that is the user's has it.
+function M.called(array)
+  for level = 2, 200 do
+    local info = debug.getinfo(level, "Sl")
+    if not info then break end
+    local name = info.currentline > 0 and not errors.is_own(string.sub(info.source, 2)) and
+      (name_at(level, array) or "")
+    if name then return name ~= "" and string.format("'%s'", name) or "the array" end
+  end
+  return "the array"
+end
+
 --- Raises when the elements of an array (an ms_array) may not be written.
-function M.check_writable(array)
+-- @string[opt] where names the method
+function M.check_writable(array, where)
   if array.writable == 0 and array.id ~= 0 then
-    errors.raise("ARR", "the array is a snapshot, or rounds that make it ask their 'stop', or " ..
-                 "meissa.replicas captured it (which write their rows by r.shard), and cannot " ..
-                 "be written; clone() it")
+    errors.raise("ARR", "%s%s %s", where and where .. ": " or "", M.called(array),
+                 ffi.string(c_api.lib.ms_array_held_words(array)))
   end
 end
 

@@ -2,8 +2,9 @@
 --
 -- Error objects: what every failing call of the module raises.
 --
--- A table {code =, message =, file =, line =, iteration =, worker =, value =} with a metatable, so
--- that `tostring(err)` and `..` give "file:line: CODE: message". `value` is a copy of what a body
+-- A table {code =, message =, file =, line =, iteration =, in_round = whether the first number of
+-- that is a round, worker =, value =} with a metatable, so that `tostring(err)` and `..` give
+-- "file:line: CODE: message". `value` is a copy of what a body
 -- raised if that was no text, see meissa.base.thrown. The place is the user's: the first
 -- function on the stack that is not the module's own.
 -- @module meissa.base.errors
@@ -20,11 +21,12 @@ registry["meissa.errors"] = Error
 -- "@/some/where/lua/meissa/": what the sources of the module's own functions begin with.
 local own_prefix = string.match(debug.getinfo(1, "S").source, "^(@.*meissa/)") or "@meissa/"
 
-local function iteration_text(iteration)
+local function iteration_text(iteration, in_round)
   if type(iteration) ~= "table" then return tostring(iteration) end
   local parts = {}
   for k = 1, #iteration do parts[k] = tostring(iteration[k]) end
-  return table.concat(parts, ", ")
+  if not in_round then return table.concat(parts, ", ") end
+  return string.format("%s of round %s", table.concat(parts, ", ", 2), parts[1])
 end
 
 -- Whether a message speaks of "worker 2" itself.
@@ -40,7 +42,9 @@ function Error.__tostring(err)
     text = err.file .. ": " .. text
   end
   local where = {}
-  if err.iteration then where[#where + 1] = "iteration " .. iteration_text(err.iteration) end
+  if err.iteration then
+    where[#where + 1] = "iteration " .. iteration_text(err.iteration, err.in_round)
+  end
   if err.worker and not names_worker(err.message, err.worker) then
     where[#where + 1] = "worker " .. tostring(err.worker)
   end

@@ -198,6 +198,7 @@ local function plan(self, first, last)
     name_parts(run.plan, self.names)
     place_reasons(run.plan, self.record.moved)
   end
+  run.plan.in_rounds = true -- the first number of an iteration is a round
   check_ways(run, self.request.values)
   plans.check(run.plan, space)
   check_last(run)

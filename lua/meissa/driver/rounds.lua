@@ -240,7 +240,12 @@ local function run_job(self, run, done, last)
     attempt = run.short and run_short or run_on_workers
   end
   if self.request.sync.lags and not run.along then add_lags(self, run, done, last) end
-  for _, each in ipairs(speculate.run(run, attempt, run_here)) do
+  local ok, assigned = pcall(speculate.run, run, attempt, run_here)
+  if not ok then
+    if errors.is(assigned) and assigned.iteration then assigned.in_round = true end
+    error(assigned, 0)
+  end
+  for _, each in ipairs(assigned) do
     self.scalars[each.capture] = each.value
   end
 end

@@ -146,8 +146,8 @@ function Versions:finish() return select(2, shield(copy_back, self)) end
 -- Errors: what the function raises.
 function Versions:ask(others, fn, ...)
   local held = {}
-  for _, each in ipairs(self.arrays) do held[#held + 1] = array.hold(each.value) end
-  for _, each in ipairs(others) do held[#held + 1] = array.hold(each) end
+  for _, each in ipairs(self.arrays) do held[#held + 1] = array.hold(each.value, "rounds") end
+  for _, each in ipairs(others) do held[#held + 1] = array.hold(each, "rounds") end
   local results = {pcall(fn, ...)}
   for k = #held, 1, -1 do held[k]() end -- one may be held twice
   if not results[1] then error(results[2], 0) end
@@ -162,8 +162,7 @@ function M.check(value, name)
   elseif array.describe(value).sparse then
     why = "is sparse; rounds are over dense arrays"
   elseif array.is_frozen(value) then
-    why = "is a snapshot, or made by rounds that ask their 'stop', and cannot be written; " ..
-      "clone() it"
+    why = array.held_words(value)
   end
   if why then errors.raise("ARR", "meissa.iterate: %s %s", name, why) end
 end

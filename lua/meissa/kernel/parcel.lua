@@ -29,7 +29,8 @@ end
 -- A dense array as plain data.
 local function packed(value, options)
   local about = array.describe(value)
-  local told = {type = about.type, dims = about.dims, frozen = array.is_frozen(value),
+  local frozen = array.is_frozen(value) and array.core(value).held or nil
+  local told = {type = about.type, dims = about.dims, frozen = frozen,
                 at = place_of(value, options)}
   if told.at then return told end
   local now = value:clone()
@@ -41,7 +42,7 @@ local function unpacked(told, board)
   if told.at then return board:array(told) end
   local made = array.zeros(told.dims, {type = told.type})
   ffi.copy(ffi.cast("char *", array.core(made).data), told.bytes, #told.bytes)
-  if told.frozen then array.core(made).writable = 0 end
+  if told.frozen then array.core(made).writable, array.core(made).held = 0, told.frozen end
   return made
 end
 

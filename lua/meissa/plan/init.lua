@@ -241,8 +241,8 @@ function M.check_contents(plan, space, bindings, values)
       local access = plan.array_of[c].access
       if access == "read" or access == "read+write" then array.checked(values[c]) end
       if plan.array_of[c].written and access ~= "read" and array.core(values[c]).writable == 0 then
-        errors.raise("ARR", "the loop writes %s, a snapshot, which cannot be written; clone() it",
-                     M.name_of(plan, c))
+        errors.raise("ARR", "the loop writes %s, which %s", M.name_of(plan, c),
+                     array.held_words(values[c]))
       end
     end
   end

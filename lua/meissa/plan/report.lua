@@ -202,16 +202,16 @@ local function source_line(context, plan, line)
   end
 end
 
-local function iteration_words(at)
-  if #at == 1 then return tostring(at[1]) end
-  return "(" .. table.concat(at, ", ") .. ")"
+local function iteration_words(at, in_rounds)
+  local words = table.concat(at, ", ", in_rounds and 2 or 1)
+  if string.find(words, ",", 1, true) then words = "(" .. words .. ")" end
+  return in_rounds and string.format("%s of round %d", words, at[1]) or words
 end
 
 -- What is said under a place.
-local function label(place, at, otherwise)
-  if not place.does then return otherwise end
-  if not at then return place.does end
-  return string.format("iteration %s %s", iteration_words(at), place.does)
+local function label(plan, place, at, otherwise)
+  if not (place.does and at) then return place.does or otherwise end
+  return string.format("iteration %s %s", iteration_words(at, plan.in_rounds), place.does)
 end
 
 -- Marks of one source line, left to right: {column =, length =, text =}.
@@ -265,12 +265,12 @@ local function place_lines(plan, reason, context)
   if not second then
     return render_line(context, plan, first.line, { mark_of(first, reason.message) })
   end
-  local later = label(second, witness.to, reason.message)
+  local later = label(plan, second, witness.to, reason.message)
   if reason.distance then later = later .. ": " .. reason.distance end
   if not first then
     return render_line(context, plan, second.line, { mark_of(second, reason.message) })
   end
-  local earlier = label(first, witness.from, reason.message)
+  local earlier = label(plan, first, witness.from, reason.message)
   if same_place(first, second) then
     return render_line(context, plan, first.line, { mark_of(first, earlier .. ", " .. later) })
   elseif first.line == second.line then

@@ -30,7 +30,7 @@ local function frozen_view(self, value)
   if array.is_frozen(value) or array.describe(value).sparse then return value end
   local handle = array.to_handle(value, true)
   local view = handle:narrow(1, 1, array.describe(handle).dims[1])
-  array.core(view).writable = 0
+  array.hold(view, "replicas")
   self.originals[view] = value
   return view
 end
