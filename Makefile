@@ -165,9 +165,13 @@ test:
 	  tools/test.sh $(call longest_first,$(TESTS) $(SPECS))
 
 # Those that take longest start first, so that the lanes of tools/test.sh end together.
-LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines kernel/native_engine \
-           project/rock driver/served_roads capture/worlds driver/gather kernel/bench \
-           kernel/bounds driver/memory driver/reductions kernel/native_emit plan/views)) \
+LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines capture/worlds base/progress \
+           driver/replicate_rules driver/reductions project/rock capture/objects kernel/bench \
+           driver/replicate_stale capture/names driver/served_roads depend/guards_random \
+           driver/runtime_ends depend/oracle kernel/native_engine driver/gather \
+           driver/replicas_workers driver/replicate_models kernel/bounds kernel/native_emit \
+           capture/library_bodies face/docs driver/classes driver/failure \
+           driver/replicate_chaos driver/ends driver/memory plan/views)) \
            $(BUILD)/test/worker/hostile_test
 longest_first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 
