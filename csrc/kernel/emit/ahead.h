@@ -16,9 +16,15 @@
 
 #include "kernel/emit/draws.h"
 
-#define MS_AHEAD       16 /* draws that are made together */
-#define MS_AHEAD_DRAWS 8  /* of an iteration that are made with those of the next ones */
-#define MS_AHEAD_ALONE 4  /* of an iteration before others of it are made together */
+#ifdef __AVX512F__
+#define MS_AHEAD_LANES 8 /* counters in a register */
+#else
+#define MS_AHEAD_LANES 4
+#endif
+#define MS_AHEAD_REGISTERS 4
+#define MS_AHEAD           (MS_AHEAD_LANES * MS_AHEAD_REGISTERS) /* draws that are made together */
+#define MS_AHEAD_DRAWS     8 /* of an iteration that are made with those of the next ones */
+#define MS_AHEAD_ALONE     4 /* of an iteration before others of it are made together */
 
 typedef struct ms_drawing {
   double index;         /* the last one of the present iteration */
@@ -48,40 +54,46 @@ static inline ms_drawing ms_ahead_new(ms_ahead *ahead, const ms_draws *place, in
 }
 
 #ifdef __AVX2__
-typedef uint64_t ms_four __attribute__((vector_size(32)));
+typedef uint64_t ms_lanes __attribute__((vector_size(8 * MS_AHEAD_LANES)));
 
 /* Products of the low halves. */
-static inline ms_four ms_four_times(ms_four a, ms_four b) {
+static inline ms_lanes ms_lanes_times(ms_lanes a, ms_lanes b) {
 #ifdef __clang__
   return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu);
 #else
-  typedef int ms_eight __attribute__((vector_size(32)));
-  return (ms_four)__builtin_ia32_pmuludq256((ms_eight)a, (ms_eight)b);
+  typedef int ms_halves __attribute__((vector_size(8 * MS_AHEAD_LANES)));
+#ifdef __AVX512F__
+  typedef long long ms_longs __attribute__((vector_size(8 * MS_AHEAD_LANES)));
+  return (ms_lanes)__builtin_ia32_pmuludq512_mask((ms_halves)a, (ms_halves)b, (ms_longs)a, -1);
+#else
+  return (ms_lanes)__builtin_ia32_pmuludq256((ms_halves)a, (ms_halves)b);
+#endif
 #endif
 }
 
-/* Philox for MS_AHEAD counters, which go on by steps, four in a register, as ms_philox_at has it.
- * The high halves of what holds a word are anything. */
+/* Philox for MS_AHEAD counters, which go on by steps, several in a register, as ms_philox_at has
+ * it. The high halves of what holds a word are anything. */
 static inline void ms_ahead_philox(uint64_t key, uint64_t low, uint64_t low_step, uint64_t high,
                                    uint64_t high_step, uint64_t *bits) {
-  enum { REGISTERS = MS_AHEAD / 4 };
-  ms_four c0[REGISTERS], c1[REGISTERS], c2[REGISTERS], c3[REGISTERS];
-  const ms_four m0 = (ms_four){0} + MS_PHILOX_MULTIPLIER_0;
-  const ms_four m1 = (ms_four){0} + MS_PHILOX_MULTIPLIER_1;
-  const ms_four lows = {0, low_step, 2 * low_step, 3 * low_step};
-  const ms_four highs = {0, high_step, 2 * high_step, 3 * high_step};
+  enum { LANES = MS_AHEAD_LANES, REGISTERS = MS_AHEAD_REGISTERS };
+  ms_lanes c0[REGISTERS], c1[REGISTERS], c2[REGISTERS], c3[REGISTERS], lane;
+  const ms_lanes m0 = (ms_lanes){0} + MS_PHILOX_MULTIPLIER_0;
+  const ms_lanes m1 = (ms_lanes){0} + MS_PHILOX_MULTIPLIER_1;
+  for (uint64_t k = 0; k < LANES; k++) lane[k] = k;
+  const ms_lanes lows = lane * low_step, highs = lane * high_step;
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   for (uint64_t r = 0; r < REGISTERS; r++) {
-    c0[r] = lows + (low + 4 * r * low_step);
-    c2[r] = highs + (high + 4 * r * high_step);
+    c0[r] = lows + (low + LANES * r * low_step);
+    c2[r] = highs + (high + LANES * r * high_step);
     c1[r] = c0[r] >> 32;
     c3[r] = c2[r] >> 32;
   }
 #pragma GCC unroll 1
   for (int round = 0; round < MS_PHILOX_ROUNDS; round++) {
-    const ms_four w0 = (ms_four){0} + k0, w1 = (ms_four){0} + k1;
+    const ms_lanes w0 = (ms_lanes){0} + k0, w1 = (ms_lanes){0} + k1;
+#pragma GCC unroll 4
     for (int r = 0; r < REGISTERS; r++) {
-      ms_four p0 = ms_four_times(m0, c0[r]), p1 = ms_four_times(m1, c2[r]);
+      ms_lanes p0 = ms_lanes_times(m0, c0[r]), p1 = ms_lanes_times(m1, c2[r]);
       c0[r] = p1 >> 32 ^ c1[r] ^ w0;
       c1[r] = p1;
       c2[r] = p0 >> 32 ^ c3[r] ^ w1;
@@ -91,8 +103,8 @@ static inline void ms_ahead_philox(uint64_t key, uint64_t low, uint64_t low_step
     k1 += MS_PHILOX_WEYL_1;
   }
   for (int r = 0; r < REGISTERS; r++) {
-    ms_four half = c1[r] << 32 | (c0[r] & 0xFFFFFFFFu);
-    __builtin_memcpy(bits + 4 * r, &half, sizeof half);
+    ms_lanes half = c1[r] << 32 | (c0[r] & 0xFFFFFFFFu);
+    __builtin_memcpy(bits + LANES * r, &half, sizeof half);
   }
 }
 #else
