@@ -24,6 +24,7 @@ typedef struct accounts {
 struct ms_filter {
   ms_filter_rule rule;
   int64_t count, begin; /* where round-robin goes on */
+  int64_t sent;         /* of the candidates, the first ones: in the last message */
   uint64_t round;
   double *base;     /* by element, what changes are taken from */
   double *received; /* state: the receiver's cache; delta: the last message */
@@ -178,6 +179,37 @@ static int compare(const void *a, const void *b) {
   return one->element < other->element ? -1 : one->element > other->element;
 }
 
+static void swap(candidate *a, candidate *b) {
+  candidate kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* The one in the middle of three. */
+static candidate median(const candidate *a, const candidate *b, const candidate *c) {
+  if (compare(a, b) > 0) return compare(c, a) >= 0 ? *a : compare(b, c) > 0 ? *b : *c;
+  return compare(c, b) >= 0 ? *b : compare(a, c) > 0 ? *a : *c;
+}
+
+/* Puts the first `most` of a list in front, the last of these at their end, the others in any
+ * order (Hoare, algorithm 65: find); sorted where pivots are bad. */
+static void put_first(candidate *list, int64_t count, int64_t most) {
+  int64_t low = 0, high = count - 1, last = most - 1;
+  for (int left = 4 * 64; low < high && left > 0; left--) {
+    candidate pivot = median(&list[low], &list[low + (high - low) / 2], &list[high]);
+    int64_t i = low, j = high;
+    while (i <= j) {
+      while (compare(&list[i], &pivot) < 0) i++;
+      while (compare(&pivot, &list[j]) < 0) j--;
+      if (i <= j) swap(&list[i++], &list[j--]);
+    }
+    if (last > j && last < i) return;
+    if (last <= j) high = j;
+    if (last >= i) low = i;
+  }
+  if (low < high) qsort(list + low, (size_t)(high - low + 1), sizeof *list, compare);
+}
+
 /* The candidates of a message; how many of them are to be sent stand first. */
 static int64_t choose(ms_filter *f, const double *value, int64_t *found) {
   int64_t count = 0, beyond = 0;
@@ -191,10 +223,11 @@ static int64_t choose(ms_filter *f, const double *value, int64_t *found) {
   }
   *found = count;
   if (ms_filter_bytes(count, f->count) <= f->rule.quota) return count;
-  qsort(f->candidates, (size_t)count, sizeof *f->candidates, compare);
   int64_t most = (int64_t)((f->rule.quota - HEAD_BYTES) / ELEMENT_BYTES);
   if (most < beyond) most = beyond;
-  return most < count ? most : count;
+  if (most >= count) return count;
+  put_first(f->candidates, count, most);
+  return most;
 }
 
 static void send_element(ms_filter *f, const double *value, int64_t i) {
@@ -224,22 +257,39 @@ static void drop_rest(ms_filter *f, const double *value) {
   }
 }
 
-int64_t ms_filter_send(ms_filter *f, const double *value, const double *delta) {
-  if (f->rule.delta) {
-    memset(f->received, 0, (size_t)f->count * sizeof *f->received);
-    for (int64_t i = 0; i < f->count; i++) {
-      add_to(&f->pending[i], delta[i]);
-      if (f->ledger != NULL) add_to(&f->ledger[i].produced, delta[i]);
-    }
+static void take(ms_filter *f, const double *delta) {
+  if (!f->rule.delta) return;
+  memset(f->received, 0, (size_t)f->count * sizeof *f->received);
+  for (int64_t i = 0; i < f->count; i++) {
+    add_to(&f->pending[i], delta[i]);
+    if (f->ledger != NULL) add_to(&f->ledger[i].produced, delta[i]);
   }
+}
+
+/* Sends the first elements of a list. */
+static void send_first(ms_filter *f, const double *value, const candidate *list, int64_t count) {
+  for (int64_t k = 0; k < count; k++) send_element(f, value, list[k].element);
+  if (f->rule.residual == MS_RESIDUAL_DROP) drop_rest(f, value);
+  f->round++;
+}
+
+int64_t ms_filter_send(ms_filter *f, const double *value, const double *delta) {
+  take(f, delta);
   int64_t found, sent = choose(f, value, &found);
-  for (int64_t k = 0; k < sent; k++) send_element(f, value, f->candidates[k].element);
+  send_first(f, value, f->candidates, sent);
   if (f->rule.priority == MS_PRIORITY_ROUND_ROBIN && sent > 0 && sent < found) {
     f->begin = (f->candidates[sent - 1].element + 1) % f->count;
   }
-  if (f->rule.residual == MS_RESIDUAL_DROP) drop_rest(f, value);
-  f->round++;
+  f->sent = sent;
   return sent;
+}
+
+int64_t ms_filter_send_as(ms_filter *f, const ms_filter *other, const double *value,
+                          const double *delta) {
+  take(f, delta);
+  send_first(f, value, other->candidates, other->sent);
+  f->begin = other->begin;
+  return other->sent;
 }
 
 const double *ms_filter_received(const ms_filter *filter) {

@@ -79,6 +79,11 @@ MS_API int ms_filter_set_rule(ms_filter *filter, const ms_filter_rule *rule, ms_
  * ms_filter_received. */
 MS_API int64_t ms_filter_send(ms_filter *filter, const double *value, const double *delta);
 
+/* The same for another receiver, who has been sent all that `other`'s has: what is chosen is what
+ * `other` has sent last. */
+MS_API int64_t ms_filter_send_as(ms_filter *filter, const ms_filter *other, const double *value,
+                                 const double *delta);
+
 /* What the receiver has after the last message, by element: of state payloads the sender's values
  * as it knows them, of delta payloads the changes of that message, 0 for elements it leaves out. */
 MS_API const double *ms_filter_received(const ms_filter *filter);

@@ -142,6 +142,46 @@ static void test_quota(void) {
   }
 }
 
+/* What a quota sends of many elements, some equal, is what a sort puts first; another receiver's
+ * filter that is told the same has the same. */
+static void test_choice(void) {
+  enum { MANY = 3000 };
+  static double value[MANY], change[MANY], sorted[MANY];
+  for (uint32_t delta = 0; delta < 2; delta++) {
+    for (int64_t most = 1; most < MANY; most = 3 * most + 1) {
+      ms_filter_rule rule = plain();
+      rule.delta = delta;
+      rule.quota = 16 + 12 * (double)most;
+      ms_error err = {0};
+      memset(value, 0, sizeof value);
+      ms_filter *filter = ms_filter_new(&rule, MANY, value, false, &err);
+      ms_filter *alike = ms_filter_new(&rule, MANY, value, false, &err);
+      CHECK(filter != NULL && alike != NULL);
+      for (int i = 0; i < MANY; i++) value[i] = change[i] = floor(100 * draw()) + 0.5;
+      bool all = 12 * most >= 8 * (int64_t)MANY;
+      CHECK(ms_filter_send(filter, value, delta ? change : NULL) == (all ? MANY : most));
+      CHECK(ms_filter_send_as(alike, filter, value, delta ? change : NULL) == (all ? MANY : most));
+      const double *received = ms_filter_received(filter);
+      CHECK(memcmp(ms_filter_received(alike), received, sizeof value) == 0);
+      int64_t sent = 0, larger = 0, left = MANY;
+      double least = INFINITY;
+      for (int i = 0; i < MANY; i++) {
+        sent += received[i] != 0;
+        if (received[i] != 0 && fabs(value[i]) < least) least = fabs(value[i]);
+      }
+      for (int i = 0; i < MANY; i++) {
+        sorted[i] = fabs(value[i]);
+        larger += sorted[i] > least && received[i] == 0;
+        if (sorted[i] == least && received[i] == 0 && left == MANY) left = i;
+        CHECK(received[i] == 0 || sorted[i] > least || i < left); /* of equal ones the lower */
+      }
+      CHECK(sent == (all ? MANY : most) && larger == 0);
+      ms_filter_free(filter);
+      ms_filter_free(alike);
+    }
+  }
+}
+
 static void test_bound(void) {
   double value[COUNT] = {0};
   ms_filter_rule rule = plain();
@@ -257,6 +297,7 @@ int main(void) {
   test_zero_baseline();
   test_ledger();
   test_quota();
+  test_choice();
   test_bound();
   test_drop_state();
   test_state();

@@ -108,7 +108,13 @@ local function send(self, from, to, value, delta)
   end
   local edge = edge_of(self, from, to)
   if edge.sketch then return send_sketch(self, edge, value, delta) end
-  local sent = tonumber(lib.ms_filter_send(edge.filter, value, delta))
+  -- Where all hear all, they are told the same.
+  local first, sent = self.complete and self.first[from]
+  if first then
+    sent = tonumber(lib.ms_filter_send_as(edge.filter, first, value, delta))
+  else
+    sent, self.first[from] = tonumber(lib.ms_filter_send(edge.filter, value, delta)), edge.filter
+  end
   self.bytes = self.bytes + lib.ms_filter_bytes(sent, count)
   return lib.ms_filter_received(edge.filter)
 end
@@ -216,7 +222,8 @@ end
 -- out what it goes on with: lists of vectors
 -- @return the canonical bytes that were sent
 function Exchange:round(t, before, after, out)
-  self.bytes = 0
+  self.bytes, self.first = 0, {}
+  self.complete = topologies.is_complete(self.settings.topology)
   if self.settings.merge.payload == "delta" then take_changes(self, before, after) end
   if self.settings.push_sum then
     push_sum(self, t, before, after, out)
