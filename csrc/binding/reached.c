@@ -130,7 +130,8 @@ static int make(lua_State *L) {
   return 1;
 }
 
-/* reached:find(subject, key) -> the place of this upvalue or field, counted from 0; or nothing */
+/* reached:place_of(subject, key) -> the place of this upvalue or field, counted from 0; or nothing
+ */
 static int find_place(lua_State *L) {
   const ms_reached *of = ms_reached_check(L, 1);
   luaL_checkany(L, 3);
@@ -151,7 +152,7 @@ static int find_place(lua_State *L) {
 }
 
 void ms_bind_reached(lua_State *L) {
-  static const luaL_Reg methods[] = {{"same", tell_same}, {"find", find_place}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"same", tell_same}, {"place_of", find_place}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"reached", make}, {NULL, NULL}};
   luaL_newmetatable(L, MS_REACHED);
   lua_newtable(L);

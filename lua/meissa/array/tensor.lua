@@ -73,11 +73,16 @@ function M.is_object(value)
   return type(value) == "userdata" and class_of(value) ~= nil
 end
 
+-- The name of an object's class, by which Torch has what makes one.
+local function name_of(torch, value)
+  return string.match(torch.typename(value), "^torch%.(.*)$")
+end
+
 -- A copy of a storage, by where it is.
 local function copy_storage(torch, storage, storages)
   local at = torch.pointer(storage)
   if not storages[at] then
-    local class = string.match(torch.typename(storage), "([^.]*)$")
+    local class = name_of(torch, storage)
     storages[at] = torch[class](storage:size()):copy(storage)
   end
   return storages[at]
@@ -87,7 +92,7 @@ end
 -- @tab storages the copies of storages that were made before
 function M.copy(value, storages)
   local torch = package.loaded.torch
-  local class = string.match(torch.typename(value), "([^.]*)$")
+  local class = name_of(torch, value)
   if torch.isStorage(value) then return copy_storage(torch, value, storages) end
   if not torch.isTensor(value) then return torch.deserialize(torch.serialize(value)) end
   local made, storage = torch[class](), value:storage()

@@ -149,7 +149,7 @@ end
 local function data_of(instance, values, reached)
   local list = {}
   for k, each in ipairs(native.inner_numbers(instance, values)) do
-    local place = reached and reached:find(place_in(each.holder, each.key))
+    local place = reached and reached:place_of(place_in(each.holder, each.key))
     if not place then return nil end
     list[k] = {slot = each.slot, place = place}
   end

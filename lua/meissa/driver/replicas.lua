@@ -185,7 +185,7 @@ end
 local function run_on_workers(run, sent)
   run.hosting = hosting.new(run.count)
   run.owned = {is_seen = function(value)
-    return run.board ~= nil and run.board:find(value) ~= nil
+    return run.board ~= nil and run.board:place_of(value) ~= nil
   end}
   for attempt = 1, 2 do
     local ok, err = pcall(run_there, run, sent)

@@ -18,7 +18,7 @@ local versioned = require "meissa.plan.versioned"
 
 local M = {}
 
-ffi.cdef "int memcmp(const void *, const void *, size_t);"
+ffi.cdef 'int meissa_memcmp(const void *, const void *, size_t) __asm__("memcmp");'
 
 local POISON = {float = 0 / 0, double = 0 / 0, int32 = 2 ^ 31 - 1, int64 = 2 ^ 53}
 
@@ -64,10 +64,10 @@ end
 local function same_beside(a, b, pieces, r)
   local from = 0
   for _, piece in ipairs(pieces[r] or {}) do
-    if ffi.C.memcmp(a + from, b + from, piece[1] - from) ~= 0 then return false end
+    if ffi.C.meissa_memcmp(a + from, b + from, piece[1] - from) ~= 0 then return false end
     from = piece[1] + piece[2]
   end
-  return ffi.C.memcmp(a + from, b + from, pieces.behind - from) == 0
+  return ffi.C.meissa_memcmp(a + from, b + from, pieces.behind - from) == 0
 end
 
 -- What is held of each array beside its versions: where rows are, its start, memory that has

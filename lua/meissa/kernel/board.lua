@@ -40,7 +40,7 @@ function Board:array(told)
 end
 
 --- Where an array lies that is on the board already; nil for others.
-function Board:find(value)
+function Board:place_of(value)
   local at = ffi.cast("char *", array.core(value).data) - self.memory
   return at >= 0 and at < self.rows * self.size and tonumber(at) or nil
 end

@@ -23,7 +23,7 @@ local LARGE = 1024
 -- Where a dense array lies on the board, if it does, or is put there.
 local function place_of(value, options)
   if array.describe(value).bytes < LARGE then return nil end
-  return options.board and options.board:find(value) or options.row and options.row:put(value)
+  return options.board and options.board:place_of(value) or options.row and options.row:put(value)
 end
 
 -- A dense array as plain data.
