@@ -89,6 +89,8 @@ describe("meissa.replicas on workers", function()
         elseif step % 3 == 1 then
           r.allReduce(t)
           r.allReduce {a, a}
+          r.allReduce {b, a, a:narrow(1, 1, n - 1)}
+          r.allReduce {b, c}
         else
           r.scatter(t)
           r:exchange(a, {topology = "ring"})
@@ -187,6 +189,53 @@ describe("meissa.replicas on workers", function()
     assert.equal("WRK", err.code)
     assert.equal(96, A:sum())
     assert.same({3, 3}, meissa.replicas(2, {}, function(r) return (r.allReduce(r.index)) end))
+  end)
+
+  -- A set-up after which the second worker's arrays on a board are written to, when they have been
+  -- put there (behind the other end), or when they are about to be read; once, or always.
+  local function tearing(method, mark, always)
+    return function(worker)
+      local ffi, boards = require "ffi", require "meissa.kernel.board"
+      local board = boards.new(nil, 0, 0)
+      local of = getmetatable(method == "put" and board:begin(1, 0) or board)
+      local intact = of[method]
+      of[method] = function(self, ...)
+        local given, stamp = intact(self, ...)
+        if worker ~= 2 or not given or not (always or io.open(mark)) then return given, stamp end
+        os.remove(mark)
+        local at = method == "put" and given or (...).at
+        local first = ffi.cast("double *", (self.board or self).memory + at)
+        first[0], first[method == "put" and 3200 or -8] = 1e9, 0
+        return given, stamp
+      end
+    end
+  end
+
+  it("never goes on with what was written while it was read", function()
+    -- With an operation the driver reads what was put, and workers nothing but what comes of it.
+    local function run(method, mark, always)
+      local op = method == "put" and function(a, b) return a:add(b) end or nil
+      return meissa.replicas(2, {setup = tearing(method, mark, always)}, function(r)
+        local v, seen = meissa.full(3200, r.index), {}
+        for step = 1, 4 do
+          seen[step] = r.allReduce(v, op)[1]
+          if step == 2 then v:fill(1) end
+        end
+        return seen
+      end)
+    end
+    for _, method in ipairs {"put", "array"} do
+      local mark = os.tmpname()
+      meissa.init {workers = 2}
+      local list = run(method, mark)
+      assert.is_nil(io.open(mark))
+      assert.same({{3, 6, 2, 4}, {3, 6, 2, 4}}, list)
+      meissa.init {workers = 2}
+      local ok, err = pcall(run, method, mark, true)
+      assert.is_false(ok)
+      assert.equal("WRK", err.code)
+      assert.truthy(err.message:find("was written while it was read", 1, true))
+    end
   end)
 
   it("raises what the first replica raised, and runs here what cannot travel", function()

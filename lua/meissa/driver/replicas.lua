@@ -92,8 +92,9 @@ end
 
 -- ------------------------------------------------------------------------------- on workers
 
--- What is raised where a replica is not where it was.
-local LOST = {}
+-- What is raised where a replica is not where it was, and where others wrote what was read.
+local LOST = {what = "a worker has died with the replicas that it had"}
+local TORN = {what = "what replicas exchange was written while it was read"}
 
 local last_id = 0
 
@@ -112,10 +113,11 @@ local function take_shards(run, left)
 end
 
 -- Takes what a step has left; the shards that were written.
--- Errors: LOST, and those of the first replica that failed.
+-- Errors: LOST, TORN, and those of the first replica that failed.
 local function take(run, left)
   for k = 1, run.count do
     if left[k].lost then error(LOST, 0) end
+    if left[k].torn then error(TORN, 0) end
   end
   for k = 1, run.count do
     if left[k].failed then error(errors.new(thrown.decode(left[k].failed)), 0) end
@@ -149,6 +151,7 @@ end
 
 local function meet_there(run)
   local ok, answer = nesting.pcall(function() return told_of(run, meet_all(run)) end)
+  if run.board and not run.board:is_intact() then error(TORN, 0) end
   if not ok then error(answer, 0) end
   return answer
 end
@@ -159,6 +162,8 @@ local function turn_boards(run)
   run.board, run.other = run.other, run.board
   if run.needed > (run.board and run.board.size or 0) then
     run.board = hosting.board(run.count, run.needed)
+  elseif run.board then
+    run.board:clear()
   end
 end
 
@@ -171,7 +176,7 @@ local function run_there(run, sent)
   local shards = take(run, hosting.step(run.hosting, told))
   while not all_finished(run) do
     told = {id = last_id, step = told.step + 1, answer = meet_there(run), shards = shards,
-            reduces = run.reduces, bytes = run.bytes}
+            stamp = last_id * 2 ^ 32 + told.step + 1, reduces = run.reduces, bytes = run.bytes}
     turn_boards(run)
     shards = take(run, hosting.step(run.hosting, told, run.other, run.board))
   end
@@ -190,15 +195,12 @@ local function run_on_workers(run, sent)
   for attempt = 1, 2 do
     local ok, err = pcall(run_there, run, sent)
     if ok then return end
-    if err ~= LOST then error(err, 0) end
+    if err ~= LOST and err ~= TORN then error(err, 0) end
     put_back(run)
-    if attempt == 1 then
-      io.stderr:write("meissa: meissa.replicas: a worker has died with the replicas that it " ..
-                      "had: all begin again\n")
-      run.slots, run.reduces, run.bytes = {}, 0, 0
-    end
+    if attempt == 2 then errors.raise("WRK", "meissa.replicas: %s, for the second time", err.what) end
+    io.stderr:write("meissa: meissa.replicas: ", err.what, ": all begin again\n")
+    run.slots, run.reduces, run.bytes = {}, 0, 0
   end
-  errors.raise("WRK", "meissa.replicas: workers have died twice with the replicas that they had")
 end
 
 -- ------------------------------------------------------------------------------- the face

@@ -2,16 +2,21 @@
 --- Boards: memory that processes share, where the arrays of parcels lie in place of travelling.
 --
 -- A board has a row for each who writes. What has been put there is good until its row is begun
--- again; who begins it has to know that all have read it.
+-- again; who begins it has to know that all have read it. Whether that is so shows in stamps before
+-- and behind each array, which are no others' on this memory: whoever has read an array, and only
+-- then finds both stamps to be its own, has not read half of another one.
 -- @module meissa.kernel.board
 
 local array = require "meissa.array"
 local ffi = require "ffi"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
--- Arrays begin at such addresses.
+-- Arrays begin at such addresses; so much lies before one and behind it, with the stamps.
 local ALIGNMENT = 64
+
+local stamps = ffi.typeof "volatile double *"
 
 local Board = {}
 Board.__index = Board
@@ -23,38 +28,66 @@ Row.__index = Row
 -- @param memory where it begins @number rows how many @number size bytes of each
 -- @param keep what must live as long as what lies on it
 function M.new(memory, rows, size, keep)
-  return setmetatable({memory = ffi.cast("char *", memory), rows = rows, size = size, keep = keep},
-                      Board)
+  return setmetatable({memory = ffi.cast("char *", memory), rows = rows, size = size, keep = keep,
+                       places = {}}, Board)
 end
 
 --- A row, from 1, to write to from its beginning on.
-function Board:begin(number)
-  return setmetatable({board = self, first = (number - 1) * self.size, used = 0}, Row)
+-- @number number which one @number stamp a number that nobody has written here before
+function Board:begin(number, stamp)
+  return setmetatable({board = self, first = (number - 1) * self.size, used = 0, stamp = stamp},
+                      Row)
+end
+
+local function room_of(bytes) return math.ceil(bytes / ALIGNMENT) * ALIGNMENT end
+
+local function array_at(board, about, at)
+  return array.wrap_foreign {type = about.type, dims = about.dims, data = board.memory + at,
+                             keep = board.keep}
 end
 
 --- An array that lies on the board, which keeps the board's memory alive.
--- @tab told `type`, `dims` and `at`, as `put` gave it
+-- @tab told `type` and `dims`, and what `put` gave
 function Board:array(told)
-  return array.wrap_foreign {type = told.type, dims = told.dims, data = self.memory + told.at,
-                             keep = self.keep}
+  local made = array_at(self, told, told.at)
+  self.places[told.at] = {at = told.at, stamp = told.stamp,
+                          footer = told.at + room_of(array.describe(made).bytes)}
+  return made
 end
 
---- Where an array lies that is on the board already; nil for others.
+--- Where an array lies that `array` gave, as `put` tells it; nil for others.
 function Board:place_of(value)
   local at = ffi.cast("char *", array.core(value).data) - self.memory
-  return at >= 0 and at < self.rows * self.size and tonumber(at) or nil
+  local place = self.places[tonumber(at)]
+  if place then return place.at, place.stamp end
+  return nil
 end
 
---- Puts the elements of a dense array on the row: where, nil if there is no room. `used` are the
--- bytes that all who asked would have needed.
+--- Whether nobody has begun to write where the arrays lie that `array` has given.
+function Board:is_intact()
+  for at, place in tables.each(self.places) do
+    local header = ffi.cast(stamps, self.memory + at - ALIGNMENT)[0]
+    local footer = ffi.cast(stamps, self.memory + place.footer)[0]
+    if header ~= place.stamp or footer ~= place.stamp then return false end
+  end
+  return true
+end
+
+--- Nobody reads any more what lies here.
+function Board:clear() self.places = {} end
+
+--- Puts the elements of a dense array on the row. `used` are the bytes that all who asked would
+-- have needed.
+-- @treturn number where, nil if there is no room @treturn number its stamp
 function Row:put(value)
-  local about = array.describe(value)
-  local at = self.used
-  self.used = at + math.ceil(about.bytes / ALIGNMENT) * ALIGNMENT
-  if self.used > self.board.size then return nil end
-  local place = {type = about.type, dims = about.dims, at = self.first + at}
-  self.board:array(place):copy(value)
-  return place.at
+  local about, board = array.describe(value), self.board
+  local at, room = self.first + self.used + ALIGNMENT, room_of(about.bytes)
+  self.used = self.used + room + 2 * ALIGNMENT
+  if self.used > board.size then return nil end
+  ffi.cast(stamps, board.memory + at - ALIGNMENT)[0] = self.stamp
+  array_at(board, about, at):copy(value)
+  ffi.cast(stamps, board.memory + at + room)[0] = self.stamp
+  return at, self.stamp
 end
 
 return M

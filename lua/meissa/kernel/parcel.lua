@@ -20,18 +20,20 @@ local M = {}
 -- Bytes of an array that is worth a place on a board.
 local LARGE = 1024
 
--- Where a dense array lies on the board, if it does, or is put there.
+-- Where a dense array lies on the board, if it does, or is put there; and its stamp.
 local function place_of(value, options)
   if array.describe(value).bytes < LARGE then return nil end
-  return options.board and options.board:place_of(value) or options.row and options.row:put(value)
+  if options.row then return options.row:put(value) end
+  if options.board then return options.board:place_of(value) end
+  return nil
 end
 
 -- A dense array as plain data.
 local function packed(value, options)
   local about = array.describe(value)
   local frozen = array.is_frozen(value) and array.core(value).held or nil
-  local told = {type = about.type, dims = about.dims, frozen = frozen,
-                at = place_of(value, options)}
+  local told = {type = about.type, dims = about.dims, frozen = frozen}
+  told.at, told.stamp = place_of(value, options)
   if told.at then return told end
   local now = value:clone()
   told.bytes = ffi.string(ffi.cast("char *", array.core(now).data), about.bytes)

@@ -140,8 +140,29 @@ local function is_plain(value)
   return core.readable == core.generation and core.writable == core.generation
 end
 
--- Makes an array the sum of others of its type and size, added in their order.
-local function add_up(target, terms)
+-- Whether all arrays of a list can be written so, and no two share memory.
+local function are_apart(list)
+  local spans = {}
+  for _, value in ipairs(list) do
+    if not is_number(value) then
+      if not array.is(value) or not is_plain(value) then return false end
+      local first = tonumber(ffi.cast("uintptr_t", array.core(value).data))
+      spans[#spans + 1] = {first = first, last = first + array.describe(value).bytes}
+    end
+  end
+  table.sort(spans, function(a, b) return a.first < b.first end)
+  for n = 2, #spans do
+    if spans[n].first < spans[n - 1].last then return false end
+  end
+  return true
+end
+
+-- Sums are formed here where the array itself is not their first term.
+local scratch = ffi.new("double[?]", PIECE)
+
+-- Makes an array the sum of others of its type and size, added in their order; it holds the term
+-- with number `own` itself, if that is given.
+local function add_up(target, terms, own)
   if not is_plain(target) then
     target:copy(terms[1])
     for k = 2, #terms do target:add(terms[k]) end
@@ -150,25 +171,32 @@ local function add_up(target, terms)
   local core, bytes = array.core(target), array.describe(target).bytes
   local count, type, from = tonumber(core.count), core.type, {}
   local size, to = bytes / count, ffi.cast("char *", core.data)
-  for k, term in ipairs(terms) do from[k] = ffi.cast("char *", array.core(term).data) end
+  for k, term in ipairs(terms) do
+    from[k] = k == own and to or ffi.cast("char *", array.core(term).data)
+  end
+  local aside = own and own > 1
   for first = 0, count - 1, PIECE do
     local at, many = first * size, math.min(PIECE, count - first)
-    for k = 1, #from do
-      lib.ms_row_apply(k == 1 and COPY or AXPY, type, to + at, 1, type, from[k] + at, 1, many, 1,
+    local sum = aside and ffi.cast("char *", scratch) or to + at
+    for k = own == 1 and 2 or 1, #from do
+      lib.ms_row_apply(k == 1 and COPY or AXPY, type, sum, 1, type, from[k] + at, 1, many, 1,
                        c_api.err)
     end
+    if aside then ffi.copy(to + at, sum, many * size) end
   end
   if c_api.err.code ~= 0 then c_api.raise_pending() end
 end
 
 --- Gives a table's values others, in order: sums, where these are `terms`.
-function M.assign(t, values)
+-- @number[opt] own which one of the terms is what the table's arrays hold
+function M.assign(t, values, own)
   local e = 0
+  if own and not are_apart(leaves(t)) then own = nil end
   walk(t, function(old)
     e = e + 1
     local new = values[e]
     if is_number(old) then return new end
-    if type(new) == "table" and new.terms then add_up(old, new.terms) else old:copy(new) end
+    if type(new) == "table" and new.terms then add_up(old, new.terms, own) else old:copy(new) end
     return nil
   end)
 end

@@ -80,7 +80,7 @@ local function answer(replica, told)
   if packed and request.kind == "exchange" then
     request.array:copy(parcel.open(packed, told.read)[1])
   elseif packed then
-    values.assign(request.values, parcel.open(packed, told.read)[1])
+    values.assign(request.values, parcel.open(packed, told.read)[1], replica.index)
   end
   return done
 end
@@ -89,7 +89,7 @@ end
 -- the bytes that these need there.
 local function leave(k, request, told)
   local options = tables.copy(WORDS)
-  options.row = (told.written or NO_BOARD):begin(k)
+  options.row = (told.written or NO_BOARD):begin(k, told.stamp)
   return parcel.pack({request}, 1, options), options.row.used
 end
 
@@ -100,7 +100,9 @@ local function go_on(k, told)
   else
     replica = run.replicas[k]
     publish(told)
-    replicas.go_on(replica, answer(replica, told))
+    local done = answer(replica, told)
+    if told.read and not told.read:is_intact() then return {torn = true} end
+    replicas.go_on(replica, done)
   end
   replica.step, named[replica.face] = told.step, AWAY
   local shards = written(replica)
@@ -118,8 +120,8 @@ local function is_lost(k, told)
   return not replica or replica.step ~= told.step - 1
 end
 
--- Begins replica k, or goes on with it: {lost = true}, {failed = an error}, {request =, shards =}
--- or {result =, shards =}, with parcels.
+-- Begins replica k, or goes on with it: {lost = true}, {torn = true}, {failed = an error},
+-- {request =, shards =} or {result =, shards =}, with parcels.
 local function step(k, told)
   if is_lost(k, told) then return {lost = true} end
   local ok, left = pcall(function()
