@@ -197,7 +197,9 @@ local function run_on_workers(run, sent)
     if ok then return end
     if err ~= LOST and err ~= TORN then error(err, 0) end
     put_back(run)
-    if attempt == 2 then errors.raise("WRK", "meissa.replicas: %s, for the second time", err.what) end
+    if attempt == 2 then
+      errors.raise("WRK", "meissa.replicas: %s, for the second time", err.what)
+    end
     io.stderr:write("meissa: meissa.replicas: ", err.what, ": all begin again\n")
     run.slots, run.reduces, run.bytes = {}, 0, 0
   end
