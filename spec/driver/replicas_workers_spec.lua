@@ -89,6 +89,8 @@ describe("meissa.replicas on workers", function()
         elseif step % 3 == 1 then
           r.allReduce(t)
           r.allReduce {a, a}
+          b:add(r.index)
+          r.allReduce {b, c} -- no two share memory: each sum begins where its own term is
           r.allReduce {b, a, a:narrow(1, 1, n - 1)}
           r.allReduce {b, c}
         else
