@@ -120,10 +120,9 @@ end
 -- seconds that each worker was busy.
 function M.driver(self, rounds, size, rate, ranges)
   local X, y, examples, features = self.X, self.y, self.examples, self.features
-  local a, b, busy = meissa.zeros(features), meissa.zeros(features), {}
   local one = {grid = {ranges}, assume = "independent", engine = "native"}
   local gradient = meissa.scratch(features)
-  for t = 1, rounds do
+  return sleeping.by_driver(features, rounds, function(t, a, b)
     local first = (t - 1) * size % examples
     for r in parallel(ranges, one) do
       local lo, hi = math.floor((r - 1) * features / ranges) + 1, math.floor(r * features / ranges)
@@ -141,18 +140,14 @@ function M.driver(self, rounds, size, rate, ranges)
         b[f] = a[f] - rate / size * g
       end
     end
-    sleeping.add_busy(busy)
-    a, b = b, a
-  end
-  return a, busy
+  end)
 end
 
 --- The same with naps.
 function M.sleeping_driver(self, rounds, nap, rate, ranges)
   local X, y, examples, features = self.X, self.y, self.examples, self.features
-  local a, b, busy = meissa.zeros(features), meissa.zeros(features), {}
   local one = {grid = {ranges}, assume = "independent", engine = "lua", impure = true}
-  for t = 1, rounds do
+  return sleeping.by_driver(features, rounds, function(t, a, b)
     local e = (t - 1) % examples + 1
     for r in parallel(ranges, one) do
       local lo, hi = math.floor((r - 1) * features / ranges) + 1, math.floor(r * features / ranges)
@@ -161,10 +156,7 @@ function M.sleeping_driver(self, rounds, nap, rate, ranges)
       for f, x in X[e]:nonzeros() do residual = residual + x * a[f] end
       b[lo] = a[lo] - rate * residual * hi / (hi + lo)
     end
-    sleeping.add_busy(busy)
-    a, b = b, a
-  end
-  return a, busy
+  end)
 end
 
 M.empty = sleeping.empty

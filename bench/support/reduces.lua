@@ -26,7 +26,8 @@ function M.count(lines, others)
       if version > (known[edge] or 0) then merge.new = merge.new + 1 end
       known[edge] = math.max(known[edge] or 0, version)
     elseif kind == "write" and round > 1 then -- in the first nothing is merged
-      for name, count in pairs(now[key]) do found[name][count] = found[name][count] + 1 end
+      local before, new = now[key].before, now[key].new
+      found.before[before], found.new[new] = found.before[before] + 1, found.new[new] + 1
       found.total = found.total + 1
     end
   end

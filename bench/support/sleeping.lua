@@ -6,20 +6,41 @@ local iterate = meissa.iterate
 
 local M = {}
 
---- Sleeps `nap` microseconds, half as long to half as long again, by round and range.
-function M.sleep(nap, t, lo)
+--- Sleeps so many microseconds, in any process.
+function M.usleep(microseconds)
   local ffi = require "ffi"
   ffi.cdef "int usleep(unsigned);"
-  ffi.C.usleep(nap * (0.5 + (t * 7919 + lo * 104729) % 1009 / 1009))
+  ffi.C.usleep(microseconds)
 end
 
---- Adds the seconds that each worker was busy in the last loop; this process counts as the first
+local usleep = M.usleep
+
+--- Sleeps `nap` microseconds, half as long to half as long again, by round and range.
+function M.sleep(nap, t, lo)
+  usleep(nap * (0.5 + (t * 7919 + lo * 104729) % 1009 / 1009))
+end
+
+-- Adds the seconds that each worker was busy in the last loop; this process counts as the first
 -- one where it has run a loop that is too short for workers.
-function M.add_busy(busy)
+local function add_busy(busy)
   local last = meissa.last()
   for w, share in ipairs(last.shares or {{busy = last.seconds}}) do
     busy[w] = (busy[w] or 0) + share.busy
   end
+end
+
+--- Rounds of a driver loop from one array of so many elements to another, which change places.
+-- @func round round(t, a, b) makes b of a by one loop
+-- @treturn DistArray what the last one has made
+-- @treturn table the seconds that each worker was busy
+function M.by_driver(elements, rounds, round)
+  local a, b, busy = meissa.zeros(elements), meissa.zeros(elements), {}
+  for t = 1, rounds do
+    round(t, a, b)
+    add_busy(busy)
+    a, b = b, a
+  end
+  return a, busy
 end
 
 --- Rounds that do nothing but read all weights, or only the range's own, and write; in microseconds

@@ -7,13 +7,9 @@
 -- round is a ceiling of what neighbours can gain.
 local meissa = require "meissa"
 
-local M = {}
+local sleep = require("sleeping").usleep
 
-local function sleep(microseconds)
-  local ffi = require "ffi"
-  ffi.cdef "int usleep(unsigned);"
-  ffi.C.usleep(microseconds)
-end
+local M = {}
 
 --- The times of all rounds and ranges as multiples of a nap, {[round][range]}: 1, or `slow` in a
 -- share `often` of them.

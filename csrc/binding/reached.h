@@ -39,7 +39,8 @@ bool ms_reached_same(lua_State *L, int index);
 /* The ms_reached at `index`, raises if it is something else. */
 ms_reached *ms_reached_check(lua_State *L, int index);
 
-/* core.reached{kind, subject, key, value, ...; count, numbers_matter} with reached:same() */
+/* core.reached({kind, subject, key, value, ...}, count, numbers_matter) -> a userdata with the
+ * methods `same` and `place_of` */
 void ms_bind_reached(lua_State *L);
 
 #endif

@@ -48,21 +48,23 @@ local function program(K, seed)
   return table.concat(words, "\n") .. "\n" .. BITS:format(marks:sum())
 end
 
+-- Runs a program of K replicas on no worker, on up to `most`, and by value: the same bits.
+local function compare_roads(run, K, seed, most)
+  meissa.init {workers = 0}
+  local expected = run(K, seed)
+  for workers = 1, most do
+    meissa.init {workers = workers}
+    assert.equal(expected, run(K, seed), "seed " .. seed .. ", workers " .. workers)
+  end
+  meissa.init {workers = 2, transport = "tcp", shm = false}
+  assert.equal(expected, run(K, seed), "by value, seed " .. seed)
+end
+
 describe("meissa.replicas on workers", function()
   teardown(function() meissa.init {} end)
 
   it("gives the same bits on 0 to 6 workers", function()
-    for seed = SEED, SEED + 3 do
-      local K = 2 + seed % 8
-      meissa.init {workers = 0}
-      local expected = program(K, seed)
-      for workers = 1, 6 do
-        meissa.init {workers = workers}
-        assert.equal(expected, program(K, seed), "seed " .. seed .. ", workers " .. workers)
-      end
-      meissa.init {workers = 2, transport = "tcp", shm = false}
-      assert.equal(expected, program(K, seed), "by value, seed " .. seed)
-    end
+    for seed = SEED, SEED + 3 do compare_roads(program, 2 + seed % 8, seed, 6) end
   end)
 
   -- Arrays of all sizes and types, which grow and shrink, are met twice and seen as views.
@@ -107,17 +109,7 @@ describe("meissa.replicas on workers", function()
   end
 
   it("exchanges large arrays of any type with the same bits", function()
-    for seed = SEED, SEED + 2 do
-      local K = 2 + seed % 4
-      meissa.init {workers = 0}
-      local expected = exchange_many(K, seed)
-      for workers = 1, 3 do
-        meissa.init {workers = workers}
-        assert.equal(expected, exchange_many(K, seed), "seed " .. seed .. ", workers " .. workers)
-      end
-      meissa.init {workers = 2, transport = "tcp", shm = false}
-      assert.equal(expected, exchange_many(K, seed), "by value, seed " .. seed)
-    end
+    for seed = SEED, SEED + 2 do compare_roads(exchange_many, 2 + seed % 4, seed, 3) end
   end)
 
   it("keeps what replicas return where it does not change any more", function()

@@ -20,13 +20,6 @@ local function on(road)
   return road.engine or "auto"
 end
 
-local function refused(code, pattern, fn, ...)
-  local ok, err = pcall(fn, ...)
-  assert.is_false(ok)
-  assert.equal(code, err.code, tostring(err))
-  assert.truthy(tostring(err):find(pattern, 1, true), tostring(err))
-end
-
 describe("functions as merge", function()
   after_each(function() meissa.init {workers = 2, quiet = true} end)
 
@@ -101,11 +94,15 @@ describe("functions as merge", function()
     end
     for _, road in ipairs {ROADS[1], ROADS[2]} do
       on(road)
-      refused("BDY", "the function of option 'merge' failed: ", run, function() error("oops") end)
-      refused("BDY", "_spec.lua:", run, function() error("oops") end)
-      refused("BDY", "gave nil, not a number", run, function() end)
+      local function refused(code, text, rule)
+        return expect.raises(code, text, function() run(rule) end)
+      end
+      local err = refused("BDY", "the function of option 'merge' failed: ",
+                          function() error("oops") end)
+      assert.truthy(tostring(err):find("_spec.lua:", 1, true), tostring(err))
+      refused("BDY", "gave nil, not a number", function() end)
       local thread = coroutine.create(print)
-      refused("OPT", "the function of option 'merge' (upvalue thread) is a coroutine", run,
+      refused("OPT", "the function of option 'merge' (upvalue thread) is a coroutine",
               function(own) return thread and own end)
     end
   end)
@@ -221,7 +218,8 @@ describe("damped arrays", function()
   it("are refused where it cannot be said whose an element is", function()
     local n = 12
     local alpha, v = meissa.zeros(n), meissa.zeros(1)
-    refused("OPT", "a merge damps 'alpha', which the loop does not write along 'j'", function()
+    local words = "a merge damps 'alpha', which the loop does not write along 'j'"
+    expect.raises("OPT", words, function()
       local r = meissa.replicate(v, {replicas = 2, every = 2, merge = {add = 0.5, damp = {alpha}}})
       for j in parallel(n / 2) do
         alpha[2 * j - 1] = j
@@ -229,7 +227,7 @@ describe("damped arrays", function()
         r[1] = r[1] + 1
       end
     end)
-    refused("OPT", "a merge damps 'alpha', of which the loop writes a view", function()
+    expect.raises("OPT", "a merge damps 'alpha', of which the loop writes a view", function()
       local part = alpha:narrow(1, 1, 5)
       local r = meissa.replicate(v, {replicas = 2, every = 2, merge = {add = 0.5, damp = {part}}})
       for j in parallel(n) do

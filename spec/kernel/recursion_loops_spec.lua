@@ -4,6 +4,7 @@
 local child = require "spec.support.child"
 local compiler = require "meissa.kernel.compiler"
 local meissa = require "meissa"
+local tables = require "meissa.base.tables"
 
 -- A spec's environment looks globals up by a metatable, which the analyser does not.
 local ipairs, math, parallel = ipairs, math, meissa.parallel
@@ -160,10 +161,7 @@ describe("functions that call themselves, with", function()
     return bits
   end
 
-  local names = {}
-  for name in pairs(loops) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(tables.keys(loops)) do
     it(name .. " give what LuaJIT gives", function()
       local native = outcome(loops[name], { engine = "native" })
       assert.equal("native", meissa.last().engine)

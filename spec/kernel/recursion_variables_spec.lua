@@ -3,6 +3,7 @@
 -- see what these hold when they are called, and what they assign is seen.
 local compiler = require "meissa.kernel.compiler"
 local meissa = require "meissa"
+local tables = require "meissa.base.tables"
 
 -- A spec's environment looks globals up by a metatable, which the analyser does not.
 local bit, math, parallel = bit, math, meissa.parallel
@@ -137,10 +138,7 @@ describe("variables in functions that call themselves", function()
     return bits
   end
 
-  local names = {}
-  for name in pairs(loops) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(tables.keys(loops)) do
     it(name, function()
       local native = outcome(loops[name], { engine = "native" })
       assert.equal("native", meissa.last().engine)

@@ -4,9 +4,9 @@
 --
 -- A table {code =, message =, file =, line =, iteration =, in_round = whether the first number of
 -- that is a round, worker =, value =} with a metatable, so that `tostring(err)` and `..` give
--- "file:line: CODE: message". `value` is a copy of what a body
--- raised if that was no text, see meissa.base.thrown. The place is the user's: the first
--- function on the stack that is not the module's own.
+-- "file:line: CODE: message". `value` is a copy of what a body raised if that was no text, see
+-- meissa.base.thrown. The place is the user's: the first function on the stack that is not the
+-- module's own.
 -- @module meissa.base.errors
 
 local tables = require("meissa.base.tables")

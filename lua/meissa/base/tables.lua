@@ -55,12 +55,11 @@ function M.follow(value, fields, depth)
   return value
 end
 
---- A field of a plain table without calling anything: raw, then through __index tables. The second
--- result says that there is an __index that is no table: what it gives is not known.
-function M.field_of(value, key)
+-- What is found under a key, whether what is not found is not known, and the table that has it.
+local function look_up(value, key)
   for _ = 1, 100 do
     local found = rawget(value, key)
-    if found ~= nil then return found end
+    if found ~= nil then return found, nil, value end
     local meta = debug.getmetatable(value)
     local index = type(meta) == "table" and rawget(meta, "__index")
     if type(index) ~= "table" then return nil, index and true or false end
@@ -69,14 +68,16 @@ function M.field_of(value, key)
   return nil, true
 end
 
+--- A field of a plain table without calling anything: raw, then through __index tables. The second
+-- result says that there is an __index that is no table: what it gives is not known.
+function M.field_of(value, key)
+  local found, asks = look_up(value, key)
+  return found, asks
+end
+
 --- The table that has the field: this one or one that `__index` has behind it; nil if none has.
 function M.holder_of(value, key)
-  for _ = 1, type(value) == "table" and 100 or 0 do
-    if rawget(value, key) ~= nil then return value end
-    local meta = debug.getmetatable(value)
-    value = type(meta) == "table" and rawget(meta, "__index")
-    if type(value) ~= "table" then return nil end
-  end
+  return (select(3, look_up(value, key)))
 end
 
 return M

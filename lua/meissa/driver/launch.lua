@@ -10,8 +10,8 @@ local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
-local native = require "meissa.kernel.native"
 local grids = require "meissa.plan.grid"
+local native = require "meissa.kernel.native"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
@@ -131,25 +131,14 @@ local function arguments_of(info, bindings)
   return list
 end
 
--- Where a variable of a function, or a field of a table, is: the subject and key of a place that
--- `reached` has.
-local function place_in(holder, name)
-  if type(holder) ~= "function" then
-    return tables.holder_of(holder, name), name
-  end
-  for n = 1, math.huge do
-    local found = debug.getupvalue(holder, n)
-    if not found then return tables.holder_of(debug.getfenv(holder), name), name end
-    if found == name then return holder, n end
-  end
-end
-
 -- The numbers that the kernel takes from captured functions and tables; nil where one was found
 -- elsewhere than `reached` says.
 local function data_of(instance, values, reached)
   local list = {}
   for k, each in ipairs(native.inner_numbers(instance, values)) do
-    local place = reached and reached:place_of(place_in(each.holder, each.key))
+    local subject, key = each.subject, each.key
+    if type(subject) == "table" then subject = tables.holder_of(subject, key) end
+    local place = reached and reached:place_of(subject, key)
     if not place then return nil end
     list[k] = {slot = each.slot, place = place}
   end
@@ -229,7 +218,7 @@ end
 local function make(run, known, parallel)
   local record, space = run.record, run.space
   local seen = setmetatable({}, {__mode = "v"})
-  for c in ipairs(run.bindings) do seen[c] = record.recent[1].seen[c] end
+  for c in ipairs(run.bindings) do seen[c] = run.bindings.seen[c] end
   seen[0] = space.array
   local captures, results = captures_of(run, seen), results_of(run)
   local arguments = arguments_of(run.native.info, run.bindings)

@@ -50,16 +50,16 @@ end
 -- @tab told `type` and `dims`, and what `put` gave
 function Board:array(told)
   local made = array_at(self, told, told.at)
-  self.places[told.at] = {at = told.at, stamp = told.stamp,
+  self.places[told.at] = {stamp = told.stamp,
                           footer = told.at + room_of(array.describe(made).bytes)}
   return made
 end
 
 --- Where an array lies that `array` gave, as `put` tells it; nil for others.
 function Board:place_of(value)
-  local at = ffi.cast("char *", array.core(value).data) - self.memory
-  local place = self.places[tonumber(at)]
-  if place then return place.at, place.stamp end
+  local at = tonumber(ffi.cast("char *", array.core(value).data) - self.memory)
+  local place = self.places[at]
+  if place then return at, place.stamp end
   return nil
 end
 

@@ -20,13 +20,13 @@ function M.of(where, arrays)
     local memory = arrays[each.array]
     list[d] = {pointer = ffi.cast(each.type .. " *", memory.pointer), dims = memory.dims,
                strides = memory.strides, dim = each.dim, first = each.first, last = each.last,
-               gamma = each.gamma, kept = {}}
+               gamma = each.gamma}
   end
   return setmetatable({list = list, replicas = told.replicas}, Damped)
 end
 
 -- Calls fn(pointer, stride, count, place) for each row of elements along the last dimension that
--- are replica k's; how many elements they are.
+-- are replica k's, the first of which has this place among all of these.
 local function each_run(about, k, fn)
   local dims, strides, last = about.dims, about.strides, #about.dims
   local place = 0
@@ -41,7 +41,6 @@ local function each_run(about, k, fn)
     for i = from, to do go(d + 1, pointer + i * strides[d]) end
   end
   go(1, about.pointer)
-  return place
 end
 
 -- How many elements of an array are replica k's.

@@ -84,11 +84,8 @@ end
 -- since then by assignments has no name in it.
 function M.recent_index()
   if not is_recent() then
-    local loaded, count = {}, 0
-    for module, content in tables.each(package.loaded) do
-      loaded[module], count = content, count + 1
-    end
-    recent = { loaded = loaded, count = count }
+    recent = { loaded = tables.copy(package.loaded) }
+    recent.count = #tables.keys(recent.loaded)
     recent.names, recent.modules = M.index()
   end
   return recent.names, recent.modules

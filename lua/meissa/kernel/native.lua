@@ -52,26 +52,30 @@ local function place_of(draws)
   return place
 end
 
--- The variable of a function.
+-- The variable of a function; and what has it under which key: the function by its number, or the
+-- environment by its name.
 local function variable_of(fn, name)
   for n = 1, math.huge do
     local found, value = debug.getupvalue(fn, n)
-    if not found then return getfenv(fn)[name] end
-    if found == name then return value end
+    if not found then return getfenv(fn)[name], getfenv(fn), name end
+    if found == name then return value, fn, n end
   end
 end
 
 local doubles_type = ffi.typeof("double[?]")
 
--- What a path (MS_PARAM_INNER in csrc/kernel/emit/emit.h) leads to from a function; and what it was
--- found in, a function or a table, under which name.
+-- What a path (MS_PARAM_INNER in csrc/kernel/emit/emit.h) leads to from a function; and what has it
+-- under which key: a function or a table.
 local function inner_value(value, path)
-  local holder, last
+  local subject, key
   for mark, name in string.gmatch(path, "([\1\2])([^\1\2]*)") do
-    holder, last = value, name
-    if mark == "\1" then value = variable_of(value, name) else value = value[name] end
+    if mark == "\1" then
+      value, subject, key = variable_of(value, name)
+    else
+      value, subject, key = value[name], value, name
+    end
   end
-  return value, holder, last
+  return value, subject, key
 end
 
 local function set_value(slot, value)
@@ -128,14 +132,15 @@ local fill_by_kind = {
 }
 
 --- The numbers that an instance has taken from captured functions and tables: a list of {slot =
--- where it has put one, holder =, key =, where it was found}; a function as holder has it as the
--- variable of that name. Valid as long as the instance is, and lists have as many elements.
+-- where it has put one, subject =, key =, what has it: a function by the number of its variable, or
+-- a table, itself or by `__index`}. Valid as long as the instance is, and lists have as many
+-- elements.
 -- @tab instance a native one @tab values the captured values that it was filled with
 function M.inner_numbers(instance, values)
   local found = {}
-  local function add(slot, value, holder, key)
+  local function add(slot, value, subject, key)
     if type(value) ~= "number" then return end
-    found[#found + 1] = {slot = ffi.cast("void *", slot), holder = holder, key = key}
+    found[#found + 1] = {slot = ffi.cast("void *", slot), subject = subject, key = key}
   end
   for n, param in ipairs(instance.info.params) do
     if param.kind == "inner" then

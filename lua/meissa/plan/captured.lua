@@ -55,7 +55,7 @@ local MOST_RECENT = 4
 -- those of the captures there are bindings of arrays that functions and tables lead to.
 local function is_captured(recent, given, count)
   for c, binding in ipairs(recent.bindings) do
-    local value, before = given[c], recent.seen[c]
+    local value, before = given[c], recent.bindings.seen[c]
     if before == nil and binding.kind ~= "nil" and binding.kind ~= "number" then return nil end
     if c <= count and not (type(value) == "number" and binding.kind == "number") and
        not rawequal(value, before) then
@@ -93,7 +93,9 @@ local function recall(record, space, roots)
   for c, each in ipairs(record.captures) do given[c] = frame.follow(each, roots[c]) end
   local recent, same = find_recent(record, space, given)
   if not recent then return nil end
-  for c = #record.captures + 1, #recent.bindings do given[c] = recent.seen[c] end
+  for c = #record.captures + 1, #recent.bindings do
+    given[c] = recent.bindings.seen[c]
+  end
   local is_parameter = situations.parameters(record, recent.bindings)
   for c, binding in ipairs(recent.bindings) do
     local value = given[c]
@@ -168,8 +170,9 @@ local function is_lasting(bindings)
     changing = changing or not UNCHANGING[binding.kind]
   end
   if not changing then return true end
-  local found = not basics.are_changed() and reached.take(bindings, UNCHANGING)
-  return found ~= nil and found ~= false, found or nil
+  if basics.are_changed() then return false end
+  local found = reached.take(bindings, UNCHANGING)
+  return found ~= nil, found
 end
 
 -- A driver loop with moving bounds comes back to plans: what was made ready for so many is kept.
@@ -203,7 +206,7 @@ function M.remember(record, space, plan, found)
     for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
     for _, binding in ipairs(bindings.inner) do binding.value = nil end
     bindings.seen = seen
-    recent = {bindings = bindings, seen = seen, reached = leads_to, source = space.source,
+    recent = {bindings = bindings, reached = leads_to, source = space.source,
               situation = found.situation,
               source_id = space.array and array.describe(space.array).id}
     record.recent = record.recent or {}

@@ -93,8 +93,7 @@ end
 -- @treturn table the captured arrays, by the views that stand for them
 function M.copy(fn, arguments, count, instead_of)
   local self = setmetatable({seen = {}, variables = {}, originals = {}, storages = {},
-                             instead_of = instead_of,
-                             common = common_tables()}, Copy)
+                             instead_of = instead_of, common = common_tables()}, Copy)
   local made = copy_function(self, fn)
   local given = {}
   self.clones, self.seen = true, {}

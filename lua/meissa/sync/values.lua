@@ -132,12 +132,9 @@ local COPY, AXPY = methods.of.copy.operation, methods.of.axpy.operation
 
 -- Whether an array can be written, its elements one behind the other.
 local function is_plain(value)
-  local core, about, stride = array.core(value), array.describe(value), 1
-  for d = #about.dims, 1, -1 do
-    if about.strides[d] ~= stride then return false end
-    stride = stride * about.dims[d]
-  end
-  return core.readable == core.generation and core.writable == core.generation
+  local core = array.core(value)
+  return lib.ms_array_contiguous(core) ~= 0 and core.readable == core.generation and
+    core.writable == core.generation
 end
 
 -- Whether all arrays of a list can be written so, and no two share memory.
@@ -228,14 +225,24 @@ local function are_distinct(lists)
   return true
 end
 
--- The arrays with a number, if all are seen; nil else.
+-- The sum of the arrays with a number as its `terms`, if all are seen; nil else.
 local function terms_of(lists, e, is_seen)
   local terms = {}
   for k, list in ipairs(lists) do
     if not array.is(list[e]) or not is_seen(list[e]) then return nil end
     terms[k] = list[e]
   end
-  return terms
+  return {terms = terms}
+end
+
+-- What the values with a number become; own(value) gives one that may be changed.
+local function combined(lists, e, op, own)
+  local sum = own(lists[1][e])
+  for k = 2, #lists do
+    local other = lists[k][e]
+    sum = op and combine(op, sum, own(other)) or plus(sum, other)
+  end
+  return sum
 end
 
 --- Reduces the replicas' values in the order of the replicas.
@@ -250,15 +257,9 @@ function M.reduce(all, op, owned)
   for k, t in ipairs(all) do lists[k] = leaves(t) end
   owned = owned and are_distinct(lists) and owned
   local function own(value) return owned and array.is(value) and value or copy_of(value) end
-  for e, first in ipairs(lists[1] or {}) do
-    local sum = own(first)
-    local terms = owned and not op and terms_of(lists, e, owned.is_seen)
-    if terms then sum = {terms = terms} end
-    for k = terms and #all + 1 or 2, #all do
-      local other = lists[k][e]
-      sum = op and combine(op, sum, own(other)) or plus(sum, other)
-    end
-    results[e] = sum
+  for e = 1, #(lists[1] or {}) do
+    results[e] = owned and not op and terms_of(lists, e, owned.is_seen) or
+      combined(lists, e, op, own)
   end
   return results
 end

@@ -234,7 +234,7 @@ local function enter(replica)
                  functions = replace_functions()}
   if replica.torch then
     generators.set_torch_state(replica.torch)
-  else
+  elseif outer.torch then
     generators.seed_torch(random.seed_of(replica.run.draws, replica.index))
   end
   return outer
