@@ -71,7 +71,7 @@ $(DOOR): $(BUILD)/obj/binding/core_door.o $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK)$(LINK) $(SHARED) -o $@ $< $(LDLIBS)
 
-# The Lua files as bytecode: see lua/meissa/base/chunks.lua.
+# The Lua files as bytecode: see csrc/binding/chunks.c.
 LUA_FILES := $(shell cd lua 2>/dev/null && find meissa -name '*.lua' | sort)
 $(CHUNKS): tools/chunks.lua $(addprefix lua/,$(LUA_FILES)) | $(BUILD)/packages
 	@mkdir -p $(@D)

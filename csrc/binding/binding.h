@@ -21,6 +21,9 @@ void ms_bind_merge(lua_State *L);
 void ms_bind_worker(lua_State *L);
 void ms_bind_undo(lua_State *L);
 
+/* chunks.c: core.chunks, and the type of what it returns. */
+void ms_bind_chunks(lua_State *L);
+
 /* launch.c: core.launch, core.launches. */
 void ms_bind_launch(lua_State *L);
 

@@ -23,6 +23,7 @@ int ms_core_open(lua_State *L) {
   lua_pushstring(L, declarations);
   lua_setfield(L, -2, "declarations");
   ms_bind_analysis(L);
+  ms_bind_chunks(L);
   ms_bind_kernel(L);
   ms_bind_launch(L);
   ms_bind_library(L);

@@ -2,9 +2,9 @@
 --
 -- The module's files as bytecode: used where their text is that of the file, and only there; what
 -- they do and what errors say is the same.
-local buffer = require "string.buffer"
 local child = require "spec.support.child"
 local chunks = require "meissa.base.chunks"
+local core = require "meissa.core"
 
 local TEXT = [[
 local function where() return debug.getinfo(1, "Sl") end
@@ -17,6 +17,7 @@ describe("the module's files as bytecode", function()
   before_each(function()
     dir, path = child.directory(), package.path
     package.path = dir .. "/?.lua;" .. dir .. "/?/init.lua"
+    assert(os.execute("mkdir " .. dir .. "/meissa") == 0)
   end)
 
   after_each(function()
@@ -24,46 +25,96 @@ describe("the module's files as bytecode", function()
     child.remove(dir)
   end)
 
-  local function compiled(text, mark)
-    return {text = text, code = mark or string.dump(assert(loadstring(text, "=x")))}
+  -- Writes the text of module meissa.`name`, by default as it was compiled.
+  local function write(name, text)
+    child.write(dir .. "/meissa/" .. name .. ".lua", text or TEXT)
+  end
+
+  -- Where the chunks of the modules are that were written, in this order, as the build makes them.
+  local function compiled(...)
+    local out, list = dir .. "/chunks", {}
+    for k, name in ipairs {...} do list[k] = "meissa/" .. name .. ".lua" end
+    assert(os.execute(("luajit tools/chunks.lua %s %s %s"):format(out, dir,
+                                                                  table.concat(list, " "))) == 0)
+    return out
   end
 
   it("are the functions that the text is, by the file's own name", function()
-    child.write(dir .. "/one.lua", TEXT)
-    local list = {one = compiled(TEXT)}
-    local load = chunks.searcher(list)
-    local found, plain = load("one")("one"), assert(loadfile(dir .. "/one.lua"))("one")
-    assert.are.same(plain.info, found.info)
-    assert.equal("one", found.name)
-    assert.are.same({pcall(plain.fail)}, {pcall(found.fail)})
-    assert.is_nil(list.one) -- its memory is free
-    assert.is_nil(load("one")) -- and the text is there for the next time
+    for _, name in ipairs {"two", "one", "on", "three"} do write(name) end
+    local list = core.chunks(compiled("two", "one", "on", "three"))
+    for _, name in ipairs {"one", "two", "three", "on"} do
+      local file = dir .. "/meissa/" .. name .. ".lua"
+      local found, plain = list:load("meissa." .. name, file)("m"), assert(loadfile(file))("m")
+      assert.are.same(plain.info, found.info)
+      assert.equal("m", found.name)
+      assert.are.same({pcall(plain.fail)}, {pcall(found.fail)})
+      local used = chunks.used
+      assert.are.same(plain.info, chunks.searcher(list)("meissa." .. name)("m").info)
+      assert.equal(used + 1, chunks.used)
+    end
+    assert.is_nil(list:load("meissa.none", dir .. "/meissa/one.lua"))
+    assert.is_nil(list:load("meissa.o", dir .. "/meissa/one.lua"))
+    assert.is_nil(chunks.searcher(list)("one")) -- not of this module
   end)
 
   it("get names of any length", function()
-    local code = string.dump(assert(loadstring(TEXT, "=" .. ("n"):rep(100))))
-    for _, length in ipairs {1, 2, 126, 127, 128, 300, 20000} do
-      local name = "@" .. ("x"):rep(length - 1)
-      local renamed = chunks.renamed(code, name)
-      assert.equal(name, loadstring(renamed)("m").info.source)
-      assert.equal(string.dump(loadstring(TEXT, name)), renamed)
+    write "one"
+    local list = core.chunks(compiled "one")
+    for _, length in ipairs {40, 126, 127, 128, 129, 300, 3000} do
+      local name = dir .. "/meissa/one.lua"
+      name = dir .. ("/"):rep(length - #name) .. "/meissa/one.lua"
+      assert.equal("@" .. name, list:load("meissa.one", name)("m").info.source)
+      assert.equal(string.dump(loadstring(TEXT, "@" .. name)),
+                   string.dump(list:load("meissa.one", name)))
     end
   end)
 
   it("are left alone where the text is another, or there is none", function()
-    child.write(dir .. "/one.lua", TEXT .. " ")
-    assert.is_nil(chunks.searcher {one = compiled(TEXT)} "one")
-    assert.is_nil(chunks.searcher {two = compiled(TEXT)} "two")
-    assert.is_nil(chunks.searcher {} "one")
+    write "one"
+    write "two"
+    local list, file = core.chunks(compiled("one", "two")), dir .. "/meissa/one.lua"
+    for _, text in ipairs {TEXT .. " ", TEXT:sub(1, -2), "", (TEXT:gsub("no", "on"))} do
+      write("one", text)
+      assert.is_nil(list:load("meissa.one", file))
+      local used = chunks.used
+      local found = chunks.searcher(list) "meissa.one" -- compiled as usual
+      assert.equal(string.dump(loadstring(text, "@" .. file)), string.dump(found))
+      assert.equal(used, chunks.used)
+    end
+    os.remove(file)
+    assert.is_nil(list:load("meissa.one", file))
+    assert.is_nil(chunks.searcher(list) "meissa.one")
+    assert.is_nil(list:load("meissa.one", dir))
+    assert.is_not_nil(list:load("meissa.two", dir .. "/meissa/two.lua"))
+    assert.is_not_nil(chunks.searcher(nil) "meissa.two")
+  end)
+
+  it("are not there where their file is damaged", function()
+    write "one"
+    write "two"
+    local whole, file = child.read(compiled("one", "two")), dir .. "/meissa/one.lua"
+    local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time()
+    math.randomseed(seed)
+    for _ = 1, 3000 do
+      local at = math.random(16 + 4 + 48) -- its head and records
+      local bytes = whole:sub(1, at - 1) .. string.char(math.random(0, 255)) .. whole:sub(at + 1)
+      if math.random() < 0.2 then bytes = whole:sub(1, math.random(0, #whole)) end
+      child.write(dir .. "/damaged", bytes)
+      local list = core.chunks(dir .. "/damaged")
+      local found = list and list:load("meissa.one", file)
+      assert(not found or found("m").info.source == "@" .. file, "seed " .. seed)
+    end
+    assert.is_nil(core.chunks(dir))
+    assert.is_nil(core.chunks(dir .. "/nowhere"))
     -- Bytecode that this LuaJIT does not take.
-    child.write(dir .. "/two.lua", TEXT)
-    assert.is_nil(chunks.searcher {two = compiled(TEXT, "\27LJ\99\8\2=xyz")} "two")
+    child.write(dir .. "/damaged", (whole:gsub("\27LJ.", "\27LJ\99")))
+    assert.is_nil(core.chunks(dir .. "/damaged"):load("meissa.one", file))
   end)
 
   -- Loads the module with a core beside a file of chunks, and prints how many chunks were used.
   local function load_with(bytes)
-    os.execute(("mkdir -p %s/meissa && ln -sf %s %s/meissa/core.so"):format(dir,
-      child.quote(package.searchpath("meissa.core", package.cpath)), dir))
+    os.execute(("ln -sf %s %s/meissa/core.so"):format(
+      child.quote((core.path:gsub("libcore%.so$", "core.so"))), dir))
     if bytes then child.write(dir .. "/meissa/chunks", bytes) end
     return (child.script([[
       local meissa = require "meissa"
@@ -72,13 +123,11 @@ describe("the module's files as bytecode", function()
   end
 
   it("are what the build made of all files, and need not be there", function()
-    local core = package.searchpath("meissa.core", package.cpath)
-    local built = child.read((core:gsub("core%.so$", "chunks")))
+    local built = child.read((core.path:gsub("libcore%.so$", "chunks")))
     local used = tonumber(load_with(built):match("^0\t(%d+)\n$"))
     assert.is_true(used > 40)
     assert.equal("0\t0\n", load_with("no chunks"))
-    assert.equal("0\t0\n", load_with(built:sub(1, #built / 2)))
-    assert.equal("0\t0\n", load_with(buffer.encode {1, 2}))
+    assert.equal("0\t0\n", load_with(built:sub(1, 20)))
     os.remove(dir .. "/meissa/chunks")
     assert.equal("0\t0\n", load_with(nil))
   end)

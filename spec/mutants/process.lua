@@ -2,6 +2,7 @@
 -- Mutants of how Meissa lives with the rest of the process.
 local cdef = {spec = "spec/base/cdef_spec.lua"}
 local limits = {spec = "spec/driver/descriptors_spec.lua"}
+local chunks = {spec = "spec/base/chunks_spec.lua"}
 local thrown = {spec = "spec/base/thrown_spec.lua"}
 local remember = {spec = "spec/base/remember_spec.lua"}
 local dump = {spec = "spec/capture/dump_spec.lua"}
@@ -15,6 +16,21 @@ local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
 
 return {
+  {
+    rule = "bytecode is used where its text is that of the file",
+    finders = {chunks},
+    mutants = {
+      {"texts of the same size are the same", "csrc/binding/chunks.c",
+       "memcmp(piece, bytes + done, (size_t)got) != 0)", "memcmp(piece, piece, (size_t)got) != 0)"},
+      {"files may end early", "csrc/binding/chunks.c", "return done == size;", "return true;"},
+      {"spans leave the file", "csrc/binding/chunks.c",
+       "where.place <= list->size && where.size <= list->size - where.place", "list->size > 0"},
+      {"names begin like others", "csrc/binding/chunks.c",
+       "if (order == 0 && name.size == length) return", "if (order == 0) return"},
+      {"names are short", "csrc/binding/chunks.c", "number >= 128; number >>= 7",
+       "number >= 65536; number >>= 7"},
+    },
+  },
   {
     rule = "libraries of workers compute with one thread, unless the user says otherwise",
     finders = {library},
