@@ -55,6 +55,25 @@ local function meets(body, lo, hi, step, p, q)
   return false
 end
 
+-- The pairs that may be told of: the first iteration that touches an element which another one has
+-- written last, with that one.
+local function pairs_told(body, lo, hi, step, p, q)
+  local last, told = {}, {}
+  for i = lo, hi, step do
+    body[2](i, p, q, function(name, at, writes) if writes then last[name .. at] = i end end)
+  end
+  for i = lo, hi, step do
+    body[2](i, p, q, function(name, at)
+      local other = last[name .. at]
+      if other and other ~= i then
+        told[math.min(i, other) .. " " .. math.max(i, other)] = true
+      end
+    end)
+    if next(told) then return told end
+  end
+  return told
+end
+
 -- Fresh arrays, and p and q as integers.
 local function world(p, q)
   local int = {type = "int32"}
@@ -110,6 +129,9 @@ describe("inspection", function()
       else
         refused = refused + 1
         assert.truthy(tostring(err):find("DEP101", 1, true), told .. tostring(err))
+        local from, to = tostring(err):match("iteration (%d+) touches.-iteration (%d+) touches")
+        assert.is_true(pairs_told(body, lo, hi, step, p, q)[from .. " " .. to],
+                       told .. tostring(err))
         assert.same(numbers(world(p, q)), numbers(found), told)
       end
     end

@@ -28,10 +28,11 @@ local HARMLESS = {BDY = true, ARR = true, OPT = true, SRC = true, DEP = true}
 -- ------------------------------------------------------------------------------- the slices' loops
 
 -- Runs a slice over the loop's space. Its stores may meet: that is what it is for. Where arrays
--- travel by value all of them would, and it is run where they are.
-local function run_slice(run, slice)
+-- travel by value all of them would, and it is run where they are. `serial`: as the plain loop.
+local function run_slice(run, slice, serial)
   local arguments = run.space.array and {run.space.array} or {unpack(run.space.ranges)}
-  arguments[#arguments + 1] = {ordered = true, assume = "independent",
+  arguments[#arguments + 1] = {ordered = true, assume = not serial and "independent" or nil,
+                               serial = serial,
                                engine = run.space.engine == "lua" and "lua" or nil}
   local space = spaces.parse(unpack(arguments))
   space.unchecked, space.here = true, pool.workers() > 0 and worker_count.by_value(pool.session())
@@ -47,14 +48,16 @@ local function make_marks(run)
   return marks
 end
 
-local function look(run)
+-- Two iterations that meet, by their numbers: those of the first that does; infinity, if none do;
+-- nothing, if there is no slice. Run in parallel, it may be any that it has met.
+local function look(run, serial)
   local marks = make_marks(run)
   local own = {none = math.huge, first = math.huge, other = 0}
   local stores = slices.closure(run, run.plan.collisions.stores, {marks = marks})
   local looks, values = slices.closure(run, run.plan.collisions.looks, {marks = marks, own = own})
   if not (stores and looks) then return nil end
-  run_slice(run, stores)
-  run_slice(run, looks)
+  run_slice(run, stores, serial)
+  run_slice(run, looks, serial)
   for _, each in ipairs(marks) do each:free() end
   local met = values()
   return met.meissa_first, met.meissa_other
@@ -83,9 +86,8 @@ end
 
 --- Finds out whether iterations of a loop meet, unless that is known from the last time.
 -- @tab run a planned run whose plan has `collisions`
--- @treturn boolean|nil true: none do; false: some do; nil: it cannot be known
--- @treturn table|nil of false: two that meet, {from =, to = indices}; of nil: the error that the
--- inspection ended in, if any
+-- @treturn boolean|nil true: none do; false: some do, see M.pair; nil: it cannot be known
+-- @treturn table|nil of nil: the error that the inspection ended in, if any
 -- Errors: WRK INT NET.
 function M.prove(run)
   local plan = run.plan
@@ -97,18 +99,27 @@ function M.prove(run)
   local state = slices.state(run, text, collisions.arrays)
   if state and plan.proved == state then return true end
   plan.proved = nil
-  local ok, first, other = random.uncounted(plans.silently, look, run)
+  local ok, first = random.uncounted(plans.silently, look, run)
   if not ok then
     if errors.is(first) and not HARMLESS[first.code] then error(first, 0) end
     return nil, errors.is(first) and first or errors.new {code = "BDY", message = first}
   elseif not first then
     return nil
   elseif first < math.huge then
-    local from, to = math.min(first, other), math.max(first, other)
-    return false, {from = iteration_of(run.space, from), to = iteration_of(run.space, to)}
+    return false
   end
   plan.proved = state
   return true
+end
+
+--- Two iterations that meet, {from =, to = indices}, of a loop that has some: the same ones,
+-- whoever runs it.
+-- Errors: those of the body.
+function M.pair(run)
+  local ok, first, other = random.uncounted(plans.silently, look, run, true)
+  if not ok then error(first, 0) end
+  local from, to = math.min(first, other), math.max(first, other)
+  return {from = iteration_of(run.space, from), to = iteration_of(run.space, to)}
 end
 
 return M

@@ -109,8 +109,8 @@ function M.to_run(record, space, func, level)
       run.plan = inspect.levelled(run.plan)
       return run
     end
-    if proved == false then run.plan = inspect.refuted(run.plan, found) end
-    if found and proved == nil then run.plan = inspect.stopped(run.plan, found) end
+    if proved == false then run.plan = inspect.refuted(run.plan, inspection.pair(run)) end
+    if found then run.plan = inspect.stopped(run.plan, found) end
     return run
   end
   space.assume, record.inspected = "inspection", true
