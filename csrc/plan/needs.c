@@ -122,12 +122,3 @@ int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err)
   needs->start[++needs->filled] = at;
   return 0;
 }
-
-int64_t ms_needs_count(const ms_needs *needs, int64_t block) {
-  int64_t count = 0;
-  if (block < 0 || block >= needs->filled) return 0;
-  for (int64_t r = needs->start[block]; r < needs->start[block + 1]; r++) {
-    count += needs->runs[r].count;
-  }
-  return count;
-}

@@ -41,9 +41,6 @@ MS_API ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err);
  * of such an array, or a block too many; MS_ARR when memory is out; then nothing is added. */
 MS_API int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err);
 
-/* Elements that block `block` needs. */
-int64_t ms_needs_count(const ms_needs *needs, int64_t block);
-
 /* Frees them (NULL: nothing). */
 MS_API void ms_needs_free(ms_needs *needs);
 

@@ -34,7 +34,7 @@ static void test_round(void) {
   static double marks[MOST], before[MOST];
   static char bytes[MOST + 1];
   ms_error err = {0};
-  int64_t count = pick(MOST), blocks = 1 + pick(5), total = 0;
+  int64_t count = pick(MOST), blocks = 1 + pick(5);
   ms_needs *needs = ms_needs_new(blocks, count, &err);
   CHECK(needs != NULL && needs->id != 0);
   for (int64_t b = 0; b < blocks; b++) {
@@ -44,19 +44,15 @@ static void test_round(void) {
     CHECK(size <= (size_t)count + 1);
     for (int64_t k = 0; k < count; k++) CHECK(marks[k] == 0);
     CHECK(ms_needs_add(needs, bytes, size, &err) == 0);
-    int64_t at = 0, number = 0;
+    int64_t at = 0;
     for (int64_t r = needs->start[b]; r < needs->start[b + 1]; r++) {
       for (; at < needs->runs[r].first; at++) CHECK(before[at] == 0);
       for (; at < needs->runs[r].first + needs->runs[r].count; at++) CHECK(before[at] != 0);
-      number += needs->runs[r].count;
     }
     for (; at < count; at++) CHECK(before[at] == 0);
-    CHECK(ms_needs_count(needs, b) == number);
-    total += number;
   }
-  CHECK(needs->filled == blocks && total >= 0);
+  CHECK(needs->filled == blocks);
   CHECK(ms_needs_add(needs, bytes, 0, &err) == -1 && err.code == MS_BUG);
-  CHECK(ms_needs_count(needs, blocks) == 0 && ms_needs_count(needs, -1) == 0);
   ms_needs_free(needs);
 }
 

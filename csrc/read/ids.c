@@ -266,12 +266,6 @@ int64_t ms_ids_place(ms_ids *ids, const ms_id *id, ms_error *err) {
   return string_position(ids, id->text, id->length, hash, err);
 }
 
-int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err) {
-  ms_id id;
-  ms_ids_approach(ids, text, length, &id);
-  return ms_ids_place(ids, &id, err);
-}
-
 /* Joins strings `first` to `end` - 1, a group at most. */
 static int join_strings(ms_ids *ids, const ms_ids *other, int64_t first, int64_t end,
                         uint32_t *place, ms_error *err) {

@@ -51,9 +51,6 @@ void ms_ids_near(const ms_ids *ids, const ms_id *id);
  * MS_IDS_MOST ids (MS_ARR); -2 when the map is fixed and does not have it. */
 int64_t ms_ids_place(ms_ids *ids, const ms_id *id, ms_error *err);
 
-/* The same for an id that was not approached. */
-int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err);
-
 /* So many ids are worth approaching together. */
 #define MS_IDS_GROUP 32
 

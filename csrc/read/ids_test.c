@@ -82,6 +82,12 @@ static void check_labels(ms_ids *ids, const list *known) {
   ms_labels_release(&labels);
 }
 
+static int64_t position_of(ms_ids *ids, const char *text, ms_error *err) {
+  ms_id id;
+  ms_ids_approach(ids, text, strlen(text), &id);
+  return ms_ids_place(ids, &id, err);
+}
+
 /* Reads the same ids into one map, and into three that are joined. */
 static void test_kind(int kind, uint64_t *state) {
   ms_error err = {0};
@@ -95,9 +101,9 @@ static void test_kind(int kind, uint64_t *state) {
     char text[KEEP];
     make_id(text, kind, l, state);
     int64_t expected = find(&known, text);
-    same = same && ms_ids_position(&whole, text, strlen(text), &err) == expected;
+    same = same && position_of(&whole, text, &err) == expected;
     at[l][0] = expected;
-    at[l][1] = ms_ids_position(&parts[l * 3 / lines], text, strlen(text), &err);
+    at[l][1] = position_of(&parts[l * 3 / lines], text, &err);
   }
   CHECK(same && ms_ids_count(&whole) == known.count && err.code == MS_OK);
   for (int k = 0; k < 3; k++) {
@@ -123,8 +129,8 @@ static void test_many(int64_t step) {
   for (int round = 0; round < 2; round++) {
     for (int64_t k = 0; k < count; k++) {
       char text[KEEP];
-      int length = snprintf(text, sizeof text, "%" PRId64, k * 7919 % count * step);
-      same = same && ms_ids_position(&ids, text, (size_t)length, &err) == k;
+      snprintf(text, sizeof text, "%" PRId64, k * 7919 % count * step);
+      same = same && position_of(&ids, text, &err) == k;
     }
   }
   CHECK(same && ids.count == count);
