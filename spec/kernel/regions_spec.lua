@@ -128,6 +128,15 @@ local bodies = {
 local entries = {
   { "the entry's value", "s = s + F[i] * v", f(F1 * f(D1)), value = 0.7 },
   { "an entry's value too small for floats", "s = s + F[i] * v", F1 * 1e-50, value = 1e-50 },
+  { "an entry's value too large for floats", "s = s + F[i] * v", F1 * 1e39, value = 1e39 },
+  { "the largest float", "s = s + F[i] * v", f(F1 * 0x1.fffffep127), value = 0x1.fffffep127 },
+  { "what rounds to a larger one", "s = s + F[i] * v", F1 * 0x1.ffffffp127,
+    value = 0x1.ffffffp127 },
+  { "the smallest normal float", "s = s + F[i] * v", f(F1 * -0x1p-126), value = -0x1p-126 },
+  { "what rounds to it", "s = s + F[i] * v", f(F1 * 0x1p-126), value = 0x1.ffffffp-127 },
+  { "the largest subnormal float", "s = s + F[i] * v", F1 * 0x1.fffffcp-127,
+    value = 0x1.fffffcp-127 },
+  { "infinity", "s = s + F[i] * v", math.huge, value = math.huge },
   { "an entry's value that inner loops use", "local e = v - D[i] + 1 for k = 1, 1 do " ..
     "s = s + W[i][k] * e end", F1, value = 0.7 },
 }

@@ -48,6 +48,10 @@ return {
        "if (value->outside == NULL || !ms_c_is_single(w)) return;", "if (value != NULL) return;"},
       {"numbers beside rows are not looked at", "csrc/array/rowwise.h",
        "if (ms_is_fair_float(a)) {", "if (a == a) {"},
+      {"infinite floats are like the number", "csrc/kernel/native/value.h",
+       "- 0x01000000u < 0xfe000000u", "- 0x01000000u < 0xff000000u"},
+      {"subnormal floats are like the number", "csrc/kernel/native/value.h",
+       "(bits << 1) - 0x01000000u < 0xfe000000u", "(bits << 1) - 1u < 0xfeffffffu"},
     },
   },
   {

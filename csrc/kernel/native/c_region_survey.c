@@ -279,7 +279,7 @@ static void look_at_assignment(ms_survey *survey, const ms_node *node, const ms_
 /* A constant whose float is another kind of number. */
 static void look_at_number(ms_survey *survey, double number) {
   double size = fabs(number);
-  bool fair = size == 0 || isinf(number) || (size >= FLT_MIN && (float)size <= FLT_MAX);
+  bool fair = size == 0 || isinf(number) || ((float)size >= FLT_MIN && (float)size <= FLT_MAX);
   if (!fair && survey->exact == 0) survey->full = true;
 }
 
