@@ -185,20 +185,20 @@ describe("meissa.replicas on workers", function()
     assert.same({3, 3}, meissa.replicas(2, {}, function(r) return (r.allReduce(r.index)) end))
   end)
 
-  -- A set-up after which the second worker's arrays on a board are written to, when they have been
-  -- put there (behind the other end), or when they are about to be read; once, or always.
+  -- A set-up after which the second worker's arrays in a mailbox are written to, when they have
+  -- been put there (behind the other end), or when they are about to be read; once, or always.
   local function tearing(method, mark, always)
     return function(worker)
-      local ffi, boards = require "ffi", require "meissa.kernel.board"
-      local board = boards.new(nil, 0, 0)
-      local of = getmetatable(method == "put" and board:begin(1, 0) or board)
+      local ffi, mailboxes = require "ffi", require "meissa.kernel.mailbox"
+      local mailbox = mailboxes.new(nil, 0, 0)
+      local of = getmetatable(method == "put" and mailbox:begin(1, 0) or mailbox)
       local intact = of[method]
       of[method] = function(self, ...)
         local given, stamp = intact(self, ...)
         if worker ~= 2 or not given or not (always or io.open(mark)) then return given, stamp end
         os.remove(mark)
         local at = method == "put" and given or (...).at
-        local first = ffi.cast("double *", (self.board or self).memory + at)
+        local first = ffi.cast("double *", (self.mailbox or self).memory + at)
         first[0], first[method == "put" and 3200 or -8] = 1e9, 0
         return given, stamp
       end

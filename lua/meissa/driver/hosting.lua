@@ -6,7 +6,7 @@
 -- @module meissa.driver.hosting
 
 local array = require "meissa.array"
-local boards = require "meissa.kernel.board"
+local mailboxes = require "meissa.kernel.mailbox"
 local buffer = require "string.buffer"
 local c_api = require "meissa.array.c_api"
 local encoded = require "meissa.base.encoded"
@@ -53,27 +53,27 @@ local function raise(failure)
   error(errors.new(fields), 0)
 end
 
--- Bytes of the largest board: beyond that memory arrays travel.
+-- Bytes of the largest mailbox: beyond that memory arrays travel.
 local MOST_BOARD = 2 ^ 30
 
---- A board that the workers see; nil where memory is not shared, or there is none.
+--- A mailbox that the workers see; nil where memory is not shared, or there is none.
 -- @number rows how many @number size bytes of each, at least
-function M.board(rows, size)
+function M.mailbox(rows, size)
   if worker_count.by_value(pool.session()) or rows * size > MOST_BOARD then return nil end
   local doubles = math.ceil(size / 8)
   local ok, memory = pcall(array.zeros, {rows, doubles})
   if not ok then return nil end
-  return boards.new(array.core(memory).data, rows, 8 * doubles, memory)
+  return mailboxes.new(array.core(memory).data, rows, 8 * doubles, memory)
 end
 
--- The operands of a job for which boards are read and written, and what tells of them; of both nil
--- where there are none. Nothing is undone on them.
+-- The operands of a job for which mailboxes are read and written, and what tells of them; of both
+-- nil where there are none. Nothing is undone in them.
 local function place(told, read, written)
   if not read and not written then return nil end
   local operands = ffi.gc(c_api.call(c_api.lib.ms_operands_new, 0), c_api.lib.ms_operands_free)
-  local function add(board)
-    return board and {size = board.size,
-      number = c_api.call(c_api.lib.ms_operands_array, operands, array.core(board.keep), 0, nil)}
+  local function add(mailbox)
+    return mailbox and {size = mailbox.size,
+      number = c_api.call(c_api.lib.ms_operands_array, operands, array.core(mailbox.keep), 0, nil)}
   end
   told.read, told.written = add(read), add(written)
   return operands
@@ -81,7 +81,8 @@ end
 
 --- Has all replicas make a step, each where it is; what hosted.step gives, by replica.
 -- @tab hosting what `new` gave @tab told what all are told
--- @tab[opt] read the board that `told` speaks of @tab[opt] written the board for what they leave
+-- @tab[opt] read the mailbox that `told` speaks of
+-- @tab[opt] written the mailbox for what they leave
 -- Errors: WRK INT NET.
 function M.step(hosting, told, read, written)
   local session, left = pool.session(), {}

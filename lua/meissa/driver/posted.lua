@@ -12,7 +12,7 @@ local array = require "meissa.array"
 local ffi = require "ffi"
 local lags = require "meissa.driver.lags"
 local nesting = require "meissa.base.nesting"
-local parcel = require "meissa.kernel.parcel"
+local message = require "meissa.kernel.message"
 local pool = require "meissa.driver.pool"
 local posts = require "meissa.sync.post"
 local replay = require "meissa.driver.replay"
@@ -66,8 +66,8 @@ local function send_rules(self)
   for g, state in ipairs(self.states) do
     local merge = state.exchange and state.exchange.settings.merge
     if merge and merge.kind == "function" then
-      self.told[g].rule = parcel.pack({merge.rule}, 1, WORDS)
-      self.exchanges[g]:call(parcel.open(self.told[g].rule)[1])
+      self.told[g].rule = message.pack({merge.rule}, 1, WORDS)
+      self.exchanges[g]:call(message.open(self.told[g].rule)[1])
     end
   end
 end

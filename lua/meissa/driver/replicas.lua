@@ -17,7 +17,7 @@ local failures = require "meissa.driver.failure"
 local hosting = require "meissa.driver.hosting"
 local meetings = require "meissa.sync.meeting"
 local nesting = require "meissa.base.nesting"
-local parcel = require "meissa.kernel.parcel"
+local message = require "meissa.kernel.message"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
 local tables = require "meissa.base.tables"
@@ -105,7 +105,7 @@ local function take_shards(run, left)
     for _, each in ipairs(left[k] and left[k].shards or {}) do
       local target = run.arrays[each.number]
       keep(run, target)
-      target:narrow(1, each.first, each.length):copy(parcel.open(each.rows)[1])
+      target:narrow(1, each.first, each.length):copy(message.open(each.rows)[1])
       shards[#shards + 1] = each
     end
   end
@@ -125,51 +125,51 @@ local function take(run, left)
   for k, replica in ipairs(run.replicas) do
     replica.request = nil
     if left[k].request then
-      replica.request = parcel.open(left[k].request, run.board)[1]
+      replica.request = message.open(left[k].request, run.mailbox)[1]
     else
-      replica.finished, run.results[k] = true, parcel.open(left[k].result)[1]
+      replica.finished, run.results[k] = true, message.open(left[k].result)[1]
     end
     run.needed = math.max(run.needed, left[k].needed)
   end
   return take_shards(run, left)
 end
 
--- What replicas are told of a meeting. What lies on the board is told by its place.
+-- What replicas are told of a meeting. What lies in the mailbox is told by its place.
 local function told_of(run, done, gets)
   local told, first = {done = done}, run.replicas[1].request
-  local options = {whither = "replicas", board = run.board,
+  local options = {whither = "replicas", mailbox = run.mailbox,
                    path = function() return "what replicas have come to" end}
   if first.kind == "exchange" then
     for k, replica in ipairs(run.replicas) do
-      told[k] = parcel.pack({replica.request.array}, 1, options)
+      told[k] = message.pack({replica.request.array}, 1, options)
     end
   elseif gets then
-    told.all = parcel.pack({gets}, 1, options)
+    told.all = message.pack({gets}, 1, options)
   end
   return told
 end
 
 local function meet_there(run)
   local ok, answer = nesting.pcall(function() return told_of(run, meet_all(run)) end)
-  if run.board and not run.board:is_intact() then error(TORN, 0) end
+  if run.mailbox and not run.mailbox:is_intact() then error(TORN, 0) end
   if not ok then error(answer, 0) end
   return answer
 end
 
--- The board to write to takes the place of the one to read from, for what replicas have been found
--- to need; what was on it has been read by all.
-local function turn_boards(run)
-  run.board, run.other = run.other, run.board
-  if run.needed > (run.board and run.board.size or 0) then
-    run.board = hosting.board(run.count, run.needed)
-  elseif run.board then
-    run.board:clear()
+-- The mailbox to write to takes the place of the one to read from, for what replicas have been
+-- found to need; what was in it has been read by all.
+local function turn_mailboxes(run)
+  run.mailbox, run.other = run.other, run.mailbox
+  if run.needed > (run.mailbox and run.mailbox.size or 0) then
+    run.mailbox = hosting.mailbox(run.count, run.needed)
+  elseif run.mailbox then
+    run.mailbox:clear()
   end
 end
 
 local function run_there(run, sent)
   last_id = last_id + 1
-  run.needed, run.board, run.other = 0, nil, nil
+  run.needed, run.mailbox, run.other = 0, nil, nil
   for k = 1, run.count do run.replicas[k] = {index = k} end
   local told = {id = last_id, count = run.count, draws = run.draws, step = 0, sent = sent,
                 torch = package.loaded.torch ~= nil}
@@ -177,8 +177,8 @@ local function run_there(run, sent)
   while not all_finished(run) do
     told = {id = last_id, step = told.step + 1, answer = meet_there(run), shards = shards,
             stamp = last_id * 2 ^ 32 + told.step + 1, reduces = run.reduces, bytes = run.bytes}
-    turn_boards(run)
-    shards = take(run, hosting.step(run.hosting, told, run.other, run.board))
+    turn_mailboxes(run)
+    shards = take(run, hosting.step(run.hosting, told, run.other, run.mailbox))
   end
 end
 
@@ -190,7 +190,7 @@ end
 local function run_on_workers(run, sent)
   run.hosting = hosting.new(run.count)
   run.owned = {is_seen = function(value)
-    return run.board ~= nil and run.board:place_of(value) ~= nil
+    return run.mailbox ~= nil and run.mailbox:place_of(value) ~= nil
   end}
   for attempt = 1, 2 do
     local ok, err = pcall(run_there, run, sent)
@@ -230,7 +230,7 @@ end
 
 -- What replicas begin with, as bytes, and the arrays that it leads to; nil where it cannot travel.
 local function send(fn, setup, arguments, count)
-  local ok, sent, arrays = pcall(parcel.pack, {fn, arguments, count, setup}, 4, {path = tostring})
+  local ok, sent, arrays = pcall(message.pack, {fn, arguments, count, setup}, 4, {path = tostring})
   if ok then return sent, arrays end
   return nil
 end

@@ -5,7 +5,7 @@
 
 local ffi = require "ffi"
 local models = require "meissa.sync.models"
-local parcel = require "meissa.kernel.parcel"
+local message = require "meissa.kernel.message"
 local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
@@ -20,7 +20,7 @@ Posted.__index = Posted
 local function options_of(told)
   if not told.rule then return told.options end
   local options = tables.copy(told.options)
-  options.merge = parcel.open(told.rule)[1]
+  options.merge = message.open(told.rule)[1]
   return options
 end
 

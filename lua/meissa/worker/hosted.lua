@@ -6,10 +6,10 @@
 -- up to there (it took the place of one that has died) says that the replica is lost.
 -- @module meissa.worker.hosted
 
-local boards = require "meissa.kernel.board"
+local mailboxes = require "meissa.kernel.mailbox"
 local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
-local parcel = require "meissa.kernel.parcel"
+local message = require "meissa.kernel.message"
 local replicas = require "meissa.worker.replica"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
@@ -33,13 +33,13 @@ local WORDS = {named = named, code = "BDY", whither = "other replicas", path = f
 end, remedy = "Replicas give each other numbers, strings, dense arrays, tensors, tables of these."}
 
 -- Nothing fits on it.
-local NO_BOARD = boards.new(nil, 0, 0)
+local NO_MAILBOX = mailboxes.new(nil, 0, 0)
 
 -- The run that the driver speaks of, begun here if it is new.
 local function run_of(told)
   if run and run.id == told.id then return run end
   if told.torch then pcall(require, "torch") end -- its generator is to be the replicas' own
-  local sent, arrays = parcel.open(told.sent)
+  local sent, arrays = message.open(told.sent)
   run = {id = told.id, count = told.count, draws = told.draws, replicas = {}, reduces = 0,
          bytes = 0, fn = sent[1], arguments = sent[2], given = sent[3], arrays = arrays,
          numbers = {}, seen = 0}
@@ -53,7 +53,7 @@ local function publish(told)
   if run.seen == told.step then return end
   run.seen = told.step
   for _, each in ipairs(told.shards) do
-    local rows = parcel.open(each.rows)[1]
+    local rows = message.open(each.rows)[1]
     run.arrays[each.number]:narrow(1, each.first, each.length):copy(rows)
   end
 end
@@ -62,7 +62,7 @@ end
 local function written(replica)
   local list = {}
   for _, each in ipairs(replicas.shards(replica)) do
-    local rows = parcel.pack({each.own}, 1, WORDS)
+    local rows = message.pack({each.own}, 1, WORDS)
     if rows ~= each.sent then
       list[#list + 1] = {number = run.numbers[each.target], first = each.first,
                          length = each.length, rows = rows}
@@ -78,19 +78,19 @@ local function answer(replica, told)
   run.reduces, run.bytes = told.reduces, told.bytes
   local packed = told.answer.all or told.answer[replica.index]
   if packed and request.kind == "exchange" then
-    request.array:copy(parcel.open(packed, told.read)[1])
+    request.array:copy(message.open(packed, told.read)[1])
   elseif packed then
-    values.assign(request.values, parcel.open(packed, told.read)[1], replica.index)
+    values.assign(request.values, message.open(packed, told.read)[1], replica.index)
   end
   return done
 end
 
--- A parcel of what a replica has come to, with its large arrays on the board that is written; and
--- the bytes that these need there.
+-- A message of what a replica has come to, with its large arrays in the mailbox that is written;
+-- and the bytes that these need there.
 local function leave(k, request, told)
   local options = tables.copy(WORDS)
-  options.row = (told.written or NO_BOARD):begin(k, told.stamp)
-  return parcel.pack({request}, 1, options), options.row.used
+  options.row = (told.written or NO_MAILBOX):begin(k, told.stamp)
+  return message.pack({request}, 1, options), options.row.used
 end
 
 local function go_on(k, told)
@@ -111,7 +111,7 @@ local function go_on(k, told)
     return {request = request, needed = needed, shards = shards}
   end
   run.replicas[k] = nil
-  return {result = parcel.pack({replica.result}, 1, WORDS), needed = 0, shards = shards}
+  return {result = message.pack({replica.result}, 1, WORDS), needed = 0, shards = shards}
 end
 
 local function is_lost(k, told)
@@ -121,7 +121,7 @@ local function is_lost(k, told)
 end
 
 -- Begins replica k, or goes on with it: {lost = true}, {torn = true}, {failed = an error},
--- {request =, shards =} or {result =, shards =}, with parcels.
+-- {request =, shards =} or {result =, shards =}, with messages.
 local function step(k, told)
   if is_lost(k, told) then return {lost = true} end
   local ok, left = pcall(function()
@@ -131,11 +131,11 @@ local function step(k, told)
   return ok and left or {failed = thrown.encode(left)}
 end
 
--- A board where a job's operand has it.
-local function board_of(about, operands)
+-- A mailbox where a job's operand has it.
+local function mailbox_of(about, operands)
   if not about then return nil end
   local operand = operands[about.number]
-  return boards.new(operand.pointer, operand.dims[1], about.size)
+  return mailboxes.new(operand.pointer, operand.dims[1], about.size)
 end
 
 --- A function that runs a block of such a job, given its number: what the replica with that number
@@ -143,7 +143,7 @@ end
 -- @string bytes what the driver tells @tab operands the job's
 function M.prepare(bytes, operands)
   local told = encoded.from_message(bytes)
-  told.read, told.written = board_of(told.read, operands), board_of(told.written, operands)
+  told.read, told.written = mailbox_of(told.read, operands), mailbox_of(told.written, operands)
   return function(number) return buffer.encode(step(number + 1, told)) end
 end
 

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
---- Parcels: values with the arrays that they lead to, as bytes.
+--- Messages: values with the arrays that they lead to, as bytes.
 --
--- Elsewhere values travel with a loop, whose arrays are its operands. A parcel goes by itself, from
--- the driver to a worker or back, and holds copies of its arrays, dense ones, and of Torch's
--- tensors. Large arrays lie on a board (meissa.kernel.board) where both ends have one.
--- @module meissa.kernel.parcel
+-- Elsewhere values travel with a loop, whose arrays are its operands. A message goes by itself,
+-- from the driver to a worker or back, and holds copies of its arrays, dense ones, and of Torch's
+-- tensors. Large arrays lie in a mailbox (meissa.kernel.mailbox) where both ends have one.
+-- @module meissa.kernel.message
 
 local array = require "meissa.array"
 local buffer = require "string.buffer"
@@ -17,14 +17,14 @@ local unpack_values = require "meissa.kernel.unpack"
 
 local M = {}
 
--- Bytes of an array that is worth a place on a board.
+-- Bytes of an array that is worth a place in a mailbox.
 local LARGE = 1024
 
--- Where a dense array lies on the board, if it does, or is put there; and its stamp.
+-- Where a dense array lies in the mailbox, if it does, or is put there; and its stamp.
 local function place_of(value, options)
   if array.describe(value).bytes < LARGE then return nil end
   if options.row then return options.row:put(value) end
-  if options.board then return options.board:place_of(value) end
+  if options.mailbox then return options.mailbox:place_of(value) end
   return nil
 end
 
@@ -40,8 +40,8 @@ local function packed(value, options)
   return told
 end
 
-local function unpacked(told, board)
-  if told.at then return board:array(told) end
+local function unpacked(told, mailbox)
+  if told.at then return mailbox:array(told) end
   local made = array.zeros(told.dims, {type = told.type})
   ffi.copy(ffi.cast("char *", array.core(made).data), told.bytes, #told.bytes)
   if told.frozen then array.core(made).writable, array.core(made).held = 0, told.frozen end
@@ -50,8 +50,8 @@ end
 
 --- Bytes of values[1..count] (nil allowed).
 -- @tab options `code`, `whither` and `remedy` of errors; `path(n)`: what the user calls value n;
--- `named`: values for which a module stands where they go, with its name; `row` of a board, where
--- large arrays are put, `board`, on which some may lie
+-- `named`: values for which a module stands where they go, with its name; `row` of a mailbox, where
+-- large arrays are put, `mailbox`, on which some may lie
 -- @treturn string the bytes @treturn table the arrays, in the order in which `open` numbers them
 -- Errors: `code` for what cannot travel, naming it.
 function M.pack(values, count, options)
@@ -81,15 +81,15 @@ function M.pack(values, count, options)
   return buffer.encode {values = bytes, arrays = told, tensors = packed_tensors}, arrays
 end
 
---- The values of a parcel, by number, and its arrays, by number.
--- @tab[opt] board where its large arrays lie: they stay there
+--- The values of a message, by number, and its arrays, by number.
+-- @tab[opt] mailbox where its large arrays lie: they stay there
 -- Errors: WRK for modules that cannot be loaded here, Torch among them.
-function M.open(bytes, board)
+function M.open(bytes, mailbox)
   local told, arrays = encoded.from_message(bytes), {}
   local tensors = told.tensors and tensor.unpack(told.tensors)
   local values = unpack_values.decode(told.values, {globals = _G, array = function(number)
     if number < 0 then return tensors[-number] end
-    arrays[number] = arrays[number] or unpacked(told.arrays[number], board)
+    arrays[number] = arrays[number] or unpacked(told.arrays[number], mailbox)
     return arrays[number]
   end})
   return values, arrays

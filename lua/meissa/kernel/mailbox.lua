@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
---- Boards: memory that processes share, where the arrays of parcels lie in place of travelling.
+--- Mailboxes: memory that processes share, where the arrays of messages lie in place of travelling.
 --
--- A board has a row for each who writes. What has been put there is good until its row is begun
+-- A mailbox has a row for each who writes. What has been put there is good until its row is begun
 -- again; who begins it has to know that all have read it. Whether that is so shows in stamps before
 -- and behind each array, which are no others' on this memory: whoever has read an array, and only
 -- then finds both stamps to be its own, has not read half of another one.
--- @module meissa.kernel.board
+-- @module meissa.kernel.mailbox
 
 local array = require "meissa.array"
 local ffi = require "ffi"
@@ -18,37 +18,37 @@ local ALIGNMENT = 64
 
 local stamps = ffi.typeof "volatile double *"
 
-local Board = {}
-Board.__index = Board
+local Mailbox = {}
+Mailbox.__index = Mailbox
 
 local Row = {}
 Row.__index = Row
 
---- A board in memory.
+--- A mailbox in memory.
 -- @param memory where it begins @number rows how many @number size bytes of each
 -- @param keep what must live as long as what lies on it
 function M.new(memory, rows, size, keep)
   return setmetatable({memory = ffi.cast("char *", memory), rows = rows, size = size, keep = keep,
-                       places = {}}, Board)
+                       places = {}}, Mailbox)
 end
 
 --- A row, from 1, to write to from its beginning on.
 -- @number number which one @number stamp a number that nobody has written here before
-function Board:begin(number, stamp)
-  return setmetatable({board = self, first = (number - 1) * self.size, used = 0, stamp = stamp},
+function Mailbox:begin(number, stamp)
+  return setmetatable({mailbox = self, first = (number - 1) * self.size, used = 0, stamp = stamp},
                       Row)
 end
 
 local function room_of(bytes) return math.ceil(bytes / ALIGNMENT) * ALIGNMENT end
 
-local function array_at(board, about, at)
-  return array.wrap_foreign {type = about.type, dims = about.dims, data = board.memory + at,
-                             keep = board.keep}
+local function array_at(mailbox, about, at)
+  return array.wrap_foreign {type = about.type, dims = about.dims, data = mailbox.memory + at,
+                             keep = mailbox.keep}
 end
 
---- An array that lies on the board, which keeps the board's memory alive.
+--- An array that lies in the mailbox, which keeps the mailbox's memory alive.
 -- @tab told `type` and `dims`, and what `put` gave
-function Board:array(told)
+function Mailbox:array(told)
   local made = array_at(self, told, told.at)
   self.places[told.at] = {stamp = told.stamp,
                           footer = told.at + room_of(array.describe(made).bytes)}
@@ -56,7 +56,7 @@ function Board:array(told)
 end
 
 --- Where an array lies that `array` gave, as `put` tells it; nil for others.
-function Board:place_of(value)
+function Mailbox:place_of(value)
   local at = tonumber(ffi.cast("char *", array.core(value).data) - self.memory)
   local place = self.places[at]
   if place then return at, place.stamp end
@@ -64,7 +64,7 @@ function Board:place_of(value)
 end
 
 --- Whether nobody has begun to write where the arrays lie that `array` has given.
-function Board:is_intact()
+function Mailbox:is_intact()
   for at, place in tables.each(self.places) do
     local header = ffi.cast(stamps, self.memory + at - ALIGNMENT)[0]
     local footer = ffi.cast(stamps, self.memory + place.footer)[0]
@@ -74,19 +74,19 @@ function Board:is_intact()
 end
 
 --- Nobody reads any more what lies here.
-function Board:clear() self.places = {} end
+function Mailbox:clear() self.places = {} end
 
 --- Puts the elements of a dense array on the row. `used` are the bytes that all who asked would
 -- have needed.
 -- @treturn number where, nil if there is no room @treturn number its stamp
 function Row:put(value)
-  local about, board = array.describe(value), self.board
+  local about, mailbox = array.describe(value), self.mailbox
   local at, room = self.first + self.used + ALIGNMENT, room_of(about.bytes)
   self.used = self.used + room + 2 * ALIGNMENT
-  if self.used > board.size then return nil end
-  ffi.cast(stamps, board.memory + at - ALIGNMENT)[0] = self.stamp
-  array_at(board, about, at):copy(value)
-  ffi.cast(stamps, board.memory + at + room)[0] = self.stamp
+  if self.used > mailbox.size then return nil end
+  ffi.cast(stamps, mailbox.memory + at - ALIGNMENT)[0] = self.stamp
+  array_at(mailbox, about, at):copy(value)
+  ffi.cast(stamps, mailbox.memory + at + room)[0] = self.stamp
   return at, self.stamp
 end
 
