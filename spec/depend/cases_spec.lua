@@ -67,9 +67,12 @@ describe("loops with known answers:", function()
     for _, ordered in ipairs { true, false } do
       it(case.id .. (ordered and " ordered" or " unordered"), function()
         check(case, ordered)
-        local start = os.clock()
-        analyze.analyze(case.source, bindings_of(case), { ordered = ordered })
-        local seconds = os.clock() - start
+        local seconds = math.huge -- the least of three: others use this machine, too
+        for _ = 1, 3 do
+          local start = os.clock()
+          analyze.analyze(case.source, bindings_of(case), { ordered = ordered })
+          seconds = math.min(seconds, os.clock() - start)
+        end
         if seconds > worst then worst, slowest = seconds, case.id end
       end)
     end
