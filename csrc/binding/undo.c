@@ -5,8 +5,9 @@
  *   core.undo(job) -> undo | nil, error       undo:restore()       undo:free()
  *
  * `job` is what session:run takes (job.h), with `merged`, a list of the arrays (ms_array *) that
- * merging changes (core.merge), if there are any. What else the job may write is logged at once;
- * of these arrays what is merged into. */
+ * merging changes (core.merge), if there are any, and `spare`, a log that is free, whose memory
+ * this one takes if it is enough: fresh pages cost more than what is copied to them. What else the
+ * job may write is logged at once; of these arrays what is merged into. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <string.h>
@@ -37,12 +38,25 @@ static ms_array **read_merged(lua_State *L, int table, uint32_t *count) {
   return arrays;
 }
 
-/* Logs all that the job itself writes, in pieces. */
-static int fill(undo_log *log, uint32_t operand_count, ms_error *err) {
+#define MOST_SPARE ((size_t)16 << 20) /* bytes of a free log */
+
+/* The memory of the free log at `index`, if there is one, and it is enough. */
+static bool take_spare(lua_State *L, int index, undo_log *log) {
+  if (lua_isnil(L, index)) return false;
+  undo_log *spare = luaL_checkudata(L, index, UNDO);
+  if (spare->room.segment == NULL || spare->room.size < log->undo.undo.size) return false;
+  log->room = spare->room;
+  spare->room = (ms_segment_block){0};
+  return true;
+}
+
+/* Logs all that the job itself writes, in pieces. `spare` is the index of a log or nil. */
+static int fill(lua_State *L, undo_log *log, int spare, uint32_t operand_count, ms_error *err) {
   ms_undo *undo = &log->undo.undo;
   if (undo->size == 0) return 0;
-  if (ms_undo_room(&log->room, undo->size, err) != 0) return -1;
+  if (!take_spare(L, spare, log) && ms_undo_room(&log->room, undo->size, err) != 0) return -1;
   ms_loop_undo_attach(&log->undo, ms_segment_block_at(&log->room));
+  ms_undo_clear(undo);
   for (uint32_t i = 0; i < operand_count; i++) ms_undo_log_operand(undo, i);
   return 0;
 }
@@ -68,13 +82,16 @@ static int undo_new(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_rawseti(L, -2, 1);
   lua_setfenv(L, -2);
+  lua_getfield(L, 1, "spare");
+  int spare = lua_gettop(L);
   ms_error err;
   ms_error_clear(&err);
   if (ms_loop_undo_divide(&log->undo, &job.grid, &none, operands, data, job.operand_count, merged,
                           merged_count, &err) != 0 ||
-      fill(log, job.operand_count, &err) != 0) {
+      fill(L, log, spare, job.operand_count, &err) != 0) {
     return ms_push_error(L, &err);
   }
+  lua_pushvalue(L, spare - 1);
   return 1;
 }
 
@@ -97,8 +114,18 @@ static int undo_gc(lua_State *L) {
   return 0;
 }
 
+/* Frees all but memory that the next log may take. */
+static int undo_free(lua_State *L) {
+  undo_log *log = luaL_checkudata(L, 1, UNDO);
+  if (log->room.size > MOST_SPARE) return undo_gc(L);
+  ms_loop_undo_free(&log->undo);
+  lua_newtable(L); /* in place of the job's */
+  lua_setfenv(L, 1);
+  return 0;
+}
+
 void ms_bind_undo(lua_State *L) {
-  static const luaL_Reg methods[] = {{"restore", undo_restore}, {"free", undo_gc}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"restore", undo_restore}, {"free", undo_free}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"undo", undo_new}, {NULL, NULL}};
   luaL_newmetatable(L, UNDO);
   lua_newtable(L);

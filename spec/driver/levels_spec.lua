@@ -2,6 +2,7 @@
 -- Ordered loops that run level by level have the bits of the loop as written, in the fewest levels
 -- that the order allows.
 local meissa = require "meissa"
+local levels = require "meissa.driver.levels"
 local parallel = meissa.parallel
 local seed = require "spec.support.seed"
 
@@ -153,6 +154,80 @@ describe("levels", function()
       assert.same(y, x:totable())
       L[e.i[pass]][e.j[pass]] = pass
     end
+  end)
+
+  -- Calls pass() until it has been faster to run the loop as written often enough, or for so many
+  -- seconds; how often it was that and the other.
+  local function run_both_ways(pass, seconds)
+    local run, plain, by_level, began = levels.run, 0, 0, os.time()
+    levels.run = function(asked, found)
+      local assigned, plan = run(asked, found)
+      if found.way.plain then plain = plain + 1 else by_level = by_level + 1 end
+      return assigned, plan
+    end
+    local ok, err = pcall(function()
+      repeat pass() until plain >= 40 or os.time() - began > seconds
+    end)
+    levels.run = run
+    assert(ok, err)
+    return plain, by_level
+  end
+
+  it("run as written where that is faster, with the same bits", function()
+    local n, int = 4000, {type = "int32"}
+    local x, y, p, q = meissa.zeros(n), {}, meissa.zeros({n}, int), meissa.zeros({n}, int)
+    math.randomseed(seed)
+    for i = 1, n do x[i], y[i], p[i], q[i] = i, i, math.random(i), math.random(i) end
+    local b, passes = meissa.ones(n), 0
+    local function pass()
+      passes = passes + 1
+      for i in parallel({3, n, 3}) do
+        x[i] = 0.5 * x[p[i]] - 0.3 * x[q[i]] + b[i]
+        if b[i] < 0 then error("no") end
+      end
+      local plan = meissa.last()
+      assert.equal("levels", plan.strategy)
+      assert.is_true(plan.seconds > 0 and plan.levels > 1)
+      for i = 3, n, 3 do y[i] = 0.5 * y[p[i]] - 0.3 * y[q[i]] + 1 end -- b is 1
+      assert.same(y, x:totable())
+      if passes % 50 == 0 then
+        p[n - 1] = 2 -- is read by nobody
+        q[math.random(n)] = 1
+      end
+    end
+    local plain, by_level = run_both_ways(pass, 60)
+    assert.is_true(plain >= 40, plain .. " loops as written")
+    assert.is_true(by_level > 2)
+    -- Of two errors that of the lower level counts, however the loop runs.
+    for k = 300, n do
+      p[k] = k < 303 and 300 or 1
+      q[k] = 1
+    end
+    p[300], q[300] = 297, 297
+    b[300], b[303] = -1, -1
+    for _ = 1, 3 do
+      local ok, err = pcall(pass)
+      assert.is_false(ok)
+      assert.same({{303}, "BDY"}, {err.iteration, err.code})
+      assert.same(y, x:totable())
+    end
+    assert.same(y, x:totable())
+  end)
+
+  it("sum up as they do level by level, whichever is faster", function()
+    local n, int = 4000, {type = "int32"}
+    local x, p, first = meissa.ones(n), meissa.zeros({n}, int), nil
+    for i = 2, n do p[i] = math.floor(i / 2) end
+    local plain, by_level = run_both_ways(function()
+      local sum = 0
+      for i in parallel({2, n}) do
+        x[i] = 0.5 * x[p[i]] + 0.5
+        sum = sum + x[i] / i
+      end
+      first = first or sum
+      assert.equal(first, sum)
+    end, 2)
+    assert.same({0, true}, {plain, by_level > 20})
   end)
 
   it("take two indices", function()

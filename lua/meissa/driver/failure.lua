@@ -113,10 +113,14 @@ function First:check()
   if self.err then error(errors.new(self.err), 0) end
 end
 
+-- The last log of this process, which is free.
+local spare
+
 -- What the loop may write in this process, as it is now, and room for what is merged into.
 local function log_here(run, key, operands)
   local log, err = core.undo {key = key, operands = operands.core, plan = run.grid.core,
-                              merged = stages.merged(run)}
+                              merged = stages.merged(run), spare = spare}
+  spare = nil
   if not log then errors.raise_core(err) end
   return log
 end
@@ -134,7 +138,10 @@ function M.undo_here(run, key, operands, blocks)
   elseif not ok then
     M.invalidate(run, err)
   end
-  if log then log:free() end
+  if log then
+    log:free()
+    spare = log
+  end
   if not ok then error(err, 0) end
 end
 

@@ -7,10 +7,16 @@
 -- (wavefronts by inspector and executor; Saltz, Mirchandaney & Crowley, 1991). The body then
 -- runs over the entries of a sparse array, one for each iteration, whose first index is the
 -- level and is swept: so every element has its values in the order as written. Levels are kept
--- as proofs of inspections are. Lives on the driver.
+-- as proofs of inspections are.
+--
+-- Iterations that come level by level go through memory in leaps, and wait for each other after
+-- each level. So the loop may be over sooner if it runs as written, compiled, in this process: with
+-- the same bits, which is why time alone decides. Lives on the driver.
 -- @module meissa.driver.levels
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local inspect = require "meissa.plan.inspect"
@@ -20,6 +26,8 @@ local spaces = require "meissa.plan.space"
 local slices = require "meissa.driver.slice"
 local sparse = require "meissa.array.sparse"
 local spread = require "meissa.base.spread"
+local system = require "meissa.base.system"
+local worker_count = require "meissa.driver.worker_count"
 
 local M = {}
 
@@ -28,6 +36,10 @@ local SYMMETRIC = {["+"] = true, ["*"] = true, min = true, max = true, ["bit.bor
                    ["bit.band"] = true, ["bit.bxor"] = true}
 
 local MOST_LEVELS = 2 ^ 20
+
+-- After so many loops the way that is not taken, level by level or as written, is tried, then after
+-- twice as many, and so on.
+local FIRST_WAIT, LONGEST_WAIT = 1, 1024
 
 -- ---------------------------------------------------------------------------------- what fits
 
@@ -57,7 +69,7 @@ end
 
 local function extent_of(range) return (range[2] - range[1]) / range[3] + 1 end
 
-local levels_type, starts_type = ffi.typeof "int32_t[?]", ffi.typeof "double[?]"
+local starts_type = ffi.typeof "double[?]"
 
 -- Marks of levels for each array.
 local function make_marks(run)
@@ -82,19 +94,47 @@ local function all_in_order(dims)
                        table.concat(names, ", "), string.rep("end ", dims))
 end
 
--- The level of each iteration, from number 0, and how many levels there are; nil if they cannot be
--- found.
-local function find_levels(run, count)
-  local marks, levels = make_marks(run), levels_type(count)
+-- Runs a function for the indices of a loop over one range, in this process and in their order,
+-- compiled; the plan.
+local function run_in_order(run, body, options)
+  local range = run.space.ranges[1]
+  options.ordered, options.assume = true, "independent"
+  local space = spaces.parse({range[1], range[2], range[3]}, options)
+  space.unchecked, space.here = true, true
+  return spread.each_space(space, body)
+end
+
+-- Gives each iteration of a loop over one range its level, compiled, in this process and in the
+-- loop's order; what the marks are written for is that iterations meet.
+local function find_compiled(run, marks, levels)
+  local text = string.format("(function()\nlocal meissa_of = %s\nreturn function(meissa_index) " ..
+    "meissa_levels[(meissa_index - meissa_lo_1) / meissa_step_1 + 1] = meissa_of(meissa_index) " ..
+    "end\nend)()", run.plan.collisions.levels)
+  local find = slices.closure(run, text, {marks = marks, own = {levels = levels}})
+  if find then
+    run_in_order(run, find, {engine = run.space.options.engine, transaction = false})
+  end
+  return find
+end
+
+-- The same of any loop, by LuaJIT.
+local function find_plainly(run, marks, levels)
   local text = string.format("function(levels)\nlocal meissa_of = %s\nlocal n = 0\n%s\nend",
                              run.plan.collisions.levels, all_in_order(#run.space.ranges))
   local find = slices.closure(run, text, {marks = marks})
-  if not find then return nil end
-  find(levels)
+  if find then find(c_api.elements(array.core(levels))) end
+  return find
+end
+
+-- The level of each iteration, an array of int32, and how many levels there are; nil if they cannot
+-- be found.
+local function find_levels(run, count)
+  local marks, levels = make_marks(run), array.zeros({count}, {type = "int32"})
+  local find = #run.space.ranges == 1 and find_compiled or find_plainly
+  local found = find(run, marks, levels)
   for _, each in ipairs(marks) do each:free() end
-  local most = 0
-  for n = 0, count - 1 do most = math.max(most, levels[n]) end
-  return levels, most
+  if not found then return nil end
+  return levels, levels:max()
 end
 
 -- The entries of the space {level, indices...}, level by level.
@@ -103,6 +143,7 @@ local function make_entries(run, levels, most, count)
   for d, range in ipairs(run.space.ranges) do dims[d + 1] = extent_of(range) end
   local handle = sparse.empty(dims, count, {type = "int32"})
   local coords, starts = handle.array.coords, starts_type(most + 2)
+  levels = c_api.elements(array.core(levels))
   for n = 0, count - 1 do starts[levels[n] + 1] = starts[levels[n] + 1] + 1 end
   for l = 1, most do starts[l + 1] = starts[l + 1] + starts[l] end
   for n = 0, count - 1 do
@@ -120,6 +161,13 @@ end
 
 -- ------------------------------------------------------------------------------------ the loop
 
+-- The body's text, and how many lines come before it.
+local function text_of(run)
+  local source, info = run.record.source, run.record.info
+  local _, lines = string.gsub(string.sub(source, 1, info.body_begin - 1), "\n", "")
+  return string.sub(source, info.body_begin, info.body_finish), lines
+end
+
 -- A name for the level that the body does not have.
 local function level_name(body)
   local name = "level"
@@ -130,9 +178,7 @@ end
 -- The body as a function of a level and places in the ranges, and how many lines come before it.
 local function body_text(run)
   local record, head, places = run.record, {}, {}
-  local info = record.info
-  local body = string.sub(record.source, info.body_begin, info.body_finish)
-  local _, lines = string.gsub(string.sub(record.source, 1, info.body_begin - 1), "\n", "")
+  local body, lines = text_of(run)
   for d, range in ipairs(run.space.ranges) do
     places[d] = record.variables[d]
     if range[1] ~= 1 or range[3] ~= 1 then
@@ -158,17 +204,23 @@ end
 
 --- Finds the levels of a loop.
 -- @tab run a planned run whose plan has `collisions`
--- @treturn table|nil {entries =, count = levels}; nil: it has none, or is as serial as it was
+-- @treturn table|nil {entries =, count = levels}; nil: it has none, one alone, or is as serial as
+-- it was
 function M.find(run)
   if not suits(run) then return nil end
   local plan, count = run.plan, 1
   for _, range in ipairs(run.space.ranges) do count = count * extent_of(range) end
   if count < 2 or count >= 2 ^ 31 then return nil end
   local state = state_of(run)
-  local ok, levels, most = plans.silently(find_levels, run, count)
-  if not ok or not levels or most == count or most > MOST_LEVELS then return nil end
-  local found = {entries = make_entries(run, levels, most, count), count = most}
+  local ok, levels, most = random.uncounted(plans.silently, find_levels, run, count)
+  if not ok or not levels or most < 2 or most == count or most > MOST_LEVELS then return nil end
+  local before = plan.levelled and plan.levelled.levels
+  local found = {entries = make_entries(run, levels, most, count), count = most,
+                 way = before and before.way or
+                   {plain = false, least = {}, rest = FIRST_WAIT, wait = FIRST_WAIT},
+                 plan = before and before.count == most and before.plan or nil}
   plan.levelled = {state = state, levels = found}
+  levels:free()
   return found
 end
 
@@ -184,15 +236,69 @@ local function as_written(run, err)
   error(err, 0)
 end
 
--- The body as a closure over this run's variables, kept with the levels.
-local function body_of(run, levels)
-  if levels.body then
-    levels.renew(run)
+-- A text of the body as a closure over this run's variables, kept with the levels by that name.
+local function body_of(run, levels, name, write)
+  local kept = levels[name]
+  if kept then
+    kept.renew(run)
   else
-    local text, lines = body_text(run)
-    levels.body, levels.values, levels.renew = slices.closure(run, text, {lines = lines})
+    local text, lines = write(run)
+    kept = {}
+    kept.body, kept.values, kept.renew = slices.closure(run, text, {lines = lines})
+    levels[name] = kept
   end
-  return levels.body
+  return kept
+end
+
+-- ----------------------------------------------------------------------------------- as written
+
+-- The body as a function of its index.
+local function plain_text(run)
+  local body, lines = text_of(run)
+  return string.format("function(%s) %s\nend", run.record.variables[1], body), lines
+end
+
+-- Whether the loop may run as written, in this process, and nothing but time would tell. Sums have
+-- the bits that the levels' blocks give them, a history tells of these, and what fails as written
+-- is run level by level, for the error of the lowest one.
+local function may_be_plain(run, plan)
+  local options = run.space.options
+  return #run.space.ranges == 1 and #run.plan.scalar_list == 0 and plan.engine == "native" and
+    options.transaction ~= false and not options.check and not environment.get "MEISSA_HISTORY"
+end
+
+-- Whether it runs so this time, by how long both ways took at least. It is not tried where workers
+-- gain more than they have to do.
+local function is_plain(way)
+  if not way.fits then return false end
+  if way.rest > 0 then
+    way.rest = way.rest - 1
+    return way.plain
+  end
+  return not way.plain and way.busy < 2 * way.least[false]
+end
+
+-- Notes how long a loop took one way, and whether that is the way from now on.
+local function note(way, plain, seconds)
+  way.least[plain] = math.min(way.least[plain] or math.huge, seconds)
+  if plain == way.plain then return end -- it was no trial
+  way.plain = (way.least[true] or math.huge) < way.least[false]
+  way.rest, way.wait = way.wait, math.min(2 * way.wait, LONGEST_WAIT)
+end
+
+-- The plan; nil: the loop fails, and has left nothing.
+local function run_plain(run, levels)
+  local options, began = run.space.options, system.clock()
+  local kept = body_of(run, levels, "written", plain_text)
+  local ok, plan = random.uncounted(plans.silently, run_in_order, run, kept.body, {
+    engine = options.engine, numeric = options.numeric,
+  })
+  if not ok and errors.is(plan) and plan.code == "INT" then error(plan, 0) end
+  if not ok then return nil end
+  local seconds = system.clock() - began
+  note(levels.way, true, plan.engine == "native" and seconds or math.huge)
+  return plans.measured(plans.unmeasured(levels.plan), {
+    seconds = seconds, workers = 0, moved = 0, shares = {}, levels = levels.count})
 end
 
 --- Runs a loop level by level.
@@ -201,22 +307,30 @@ end
 -- @treturn table its plan
 -- Errors: BDY ARR WRK INT NET.
 function M.run(run, levels)
-  local body, options = body_of(run, levels), run.space.options
+  local quick = levels.plan and is_plain(levels.way) and run_plain(run, levels)
+  if quick then return {}, quick end
+  local began, options = system.clock(), run.space.options
+  local kept = body_of(run, levels, "by_level", body_text)
   local space = spaces.parse(levels.entries, {
     ordered = true, engine = options.engine, numeric = options.numeric, check = options.check,
     transaction = options.transaction,
   })
   space.assume = "levels"
-  local ok, plan = random.uncounted(plans.silently, spread.each_space, space, body)
+  local ok, plan = random.uncounted(plans.silently, spread.each_space, space, kept.body)
   if not ok then as_written(run, plan) end
   plan.file, plan.line, plan.record = run.record.file, run.record.line, run.record
   plan.inspected, plan.levels, plan.entries = run.plan.inspect, levels.count, false
   plans.explain(plan, run.space)
+  levels.plan, levels.way.fits = plan, may_be_plain(run, plan)
+  if levels.way.fits then
+    levels.way.busy = worker_count.busy(plan.shares)
+    note(levels.way, false, system.clock() - began)
+  end
   local assigned = {}
   for _, scalar in ipairs(run.plan.scalar_list) do
     local capture = run.record.captures[scalar.capture]
     if scalar.role == "reduction" and #capture.fields == 0 then
-      assigned[#assigned + 1] = {capture = scalar.capture, value = levels.values()[capture.root]}
+      assigned[#assigned + 1] = {capture = scalar.capture, value = kept.values()[capture.root]}
     end
   end
   return assigned, plan
