@@ -2,7 +2,7 @@
 -- Ordered loops that run level by level have the bits of the loop as written, in the fewest levels
 -- that the order allows.
 local meissa = require "meissa"
-local levels = require "meissa.driver.levels"
+local levelled = require "meissa.driver.levels"
 local parallel = meissa.parallel
 local seed = require "spec.support.seed"
 
@@ -159,16 +159,16 @@ describe("levels", function()
   -- Calls pass() until it has been faster to run the loop as written often enough, or for so many
   -- seconds; how often it was that and the other.
   local function run_both_ways(pass, seconds)
-    local run, plain, by_level, began = levels.run, 0, 0, os.time()
-    levels.run = function(asked, found)
-      local assigned, plan = run(asked, found)
+    local before, plain, by_level, began = levelled.run, 0, 0, os.time()
+    levelled.run = function(asked, found)
+      local assigned, plan = before(asked, found)
       if found.way.plain then plain = plain + 1 else by_level = by_level + 1 end
       return assigned, plan
     end
     local ok, err = pcall(function()
       repeat pass() until plain >= 40 or os.time() - began > seconds
     end)
-    levels.run = run
+    levelled.run = before
     assert(ok, err)
     return plain, by_level
   end

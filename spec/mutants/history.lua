@@ -55,7 +55,7 @@ return {
        "all[along and number - run.first + 1 or #all + 1] = bytes", "all[#all + 1] = bytes"},
       {"versions are overwritten that are yet to be read", "lua/meissa/driver/replay.lua",
        "(newest[other] or 0) - version + 1", "(newest[other] or 0) - version"},
-      {"what was decided is decided again", "lua/meissa/driver/replicated.lua",
+      {"what was decided is decided again", "lua/meissa/driver/replica_loop.lua",
        "  if replay.record() then\n    return self.controller:follow",
        "  if false then\n    return self.controller:follow"},
       {"a decision is followed once, and forgotten", "lua/meissa/driver/adaptive.lua",

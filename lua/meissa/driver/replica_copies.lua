@@ -6,7 +6,7 @@
 local array = require "meissa.array"
 local exchanges = require "meissa.sync.exchange"
 local ffi = require "ffi"
-local replicas = require "meissa.sync.replica"
+local replicas = require "meissa.sync.replica_group"
 local vectors = require "meissa.sync.vector"
 
 local M = {}

@@ -10,8 +10,8 @@
 -- @module meissa.driver.replicas
 
 local away = require "meissa.worker.away"
-local carriers = require "meissa.worker.replica"
-local copies = require "meissa.sync.replica"
+local carriers = require "meissa.worker.replica_coroutine"
+local copies = require "meissa.sync.replica_group"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.failure"
 local hosting = require "meissa.driver.hosting"

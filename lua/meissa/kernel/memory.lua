@@ -5,7 +5,7 @@ local array = require("meissa.array")
 local buffers = require("meissa.array.buffer")
 local element = require("meissa.array.element")
 local ffi = require("ffi")
-local replicas = require("meissa.sync.replica")
+local replicas = require("meissa.sync.replica_group")
 
 local M = {}
 

@@ -10,7 +10,7 @@ local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
-local replicas = require "meissa.sync.replica"
+local replicas = require "meissa.sync.replica_group"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
 

@@ -7,7 +7,7 @@
 -- @module meissa.sync.meeting
 
 local array = require "meissa.array"
-local copies = require "meissa.sync.replica"
+local copies = require "meissa.sync.replica_group"
 local errors = require "meissa.base.errors"
 local exchanges = require "meissa.sync.exchange"
 local ffi = require "ffi"

@@ -5,7 +5,7 @@
 -- Several arrays that are replicated together are a group, each with such an object. The group owns
 -- the copies: one array a replicated one, of one dimension more, with a row for each replica, made
 -- when first needed. The driver changes them between rounds. One thread.
--- @module meissa.sync.replica
+-- @module meissa.sync.replica_group
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"

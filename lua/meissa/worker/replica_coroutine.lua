@@ -5,7 +5,7 @@
 -- "barrier" or "exchange", and what goes with it}. Whoever carries replicas of one run in this
 -- process has {count =, draws =, replicas = by index, reduces =, bytes =}, with `meeting` while
 -- they meet here and `ended` in the end. One thread.
--- @module meissa.worker.replica
+-- @module meissa.worker.replica_coroutine
 
 local array = require "meissa.array"
 local away = require "meissa.worker.away"

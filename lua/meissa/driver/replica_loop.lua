@@ -8,7 +8,7 @@
 --
 -- The loop is a transaction: a round that fails undoes itself, and what was there before the loop
 -- is put back from copies.
--- @module meissa.driver.replicated
+-- @module meissa.driver.replica_loop
 
 local adaptive = require "meissa.driver.adaptive"
 local array = require "meissa.array"
@@ -25,7 +25,7 @@ local pool = require "meissa.driver.pool"
 local posted = require "meissa.driver.posted"
 local ready = require "meissa.driver.ready"
 local replay = require "meissa.driver.replay"
-local replicas = require "meissa.sync.replica"
+local replicas = require "meissa.sync.replica_group"
 local settings_of = require "meissa.sync.settings"
 local shares_of = require "meissa.plan.share"
 local snapshots = require "meissa.driver.snapshot"
