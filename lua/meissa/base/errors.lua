@@ -175,6 +175,22 @@ local function quoted_list(names)
   return table.concat(sorted, ", ")
 end
 
+-- Up to here all whole numbers are doubles.
+local LARGEST = 2 ^ 53
+
+--- Raises OPT unless a value is a whole number from `least` to `most`: 2^53, if that is not given;
+-- math.huge stands for no bound, and is taken, too.
+-- @param value what somebody gave @string what how an error calls it
+-- @treturn number it
+function M.check_whole(value, what, least, most)
+  local good = type(value) == "number" and value >= least and
+    (value == math.floor(value) and value <= (most or LARGEST) or value == most)
+  if good then return value end
+  local bound = not most and " on" or most == math.huge and " on, or math.huge" or
+    string.format(" to %d", most)
+  M.raise("OPT", "%s is a whole number from %d%s, not %s", what, least, bound, tostring(value))
+end
+
 --- Refuses options that are not known.
 -- @string where the function's name, as the user writes it
 -- @param opts the options, or nil

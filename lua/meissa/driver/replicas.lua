@@ -208,11 +208,7 @@ end
 -- ------------------------------------------------------------------------------- the face
 
 local function check(count, options, fn)
-  if type(count) ~= "number" or count < 1 or count ~= math.floor(count) or
-     count > copies.MOST then
-    errors.raise("OPT", "meissa.replicas: the number of replicas is a whole number from 1 to " ..
-                 "%d, not %s", copies.MOST, tostring(count))
-  end
+  errors.check_whole(count, "meissa.replicas: the number of replicas", 1, copies.MOST)
   errors.check_options("meissa.replicas", options, {"setup", "seed"})
   if type(fn) ~= "function" then
     errors.raise("OPT", "meissa.replicas(K, options, fn, ...): fn is a function of a replica, " ..
@@ -222,9 +218,8 @@ local function check(count, options, fn)
   if setup ~= nil and type(setup) ~= "function" then
     errors.raise("OPT", "meissa.replicas: option 'setup' is a function, not %s", tostring(setup))
   end
-  if seed ~= nil and (type(seed) ~= "number" or seed ~= math.floor(seed) or
-                      math.abs(seed) > 2 ^ 53) then
-    errors.raise("OPT", "meissa.replicas: option 'seed' is a whole number, not %s", tostring(seed))
+  if seed ~= nil then
+    errors.check_whole(seed, "meissa.replicas: option 'seed'", -2 ^ 53, 2 ^ 53)
   end
 end
 

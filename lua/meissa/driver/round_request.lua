@@ -22,16 +22,8 @@ for _, list in ipairs {OWN, COMMON} do
   for _, name in ipairs(list) do OPTIONS[#OPTIONS + 1] = name end
 end
 
-local LARGEST = 2 ^ 53
-
--- A whole number from `least` to `most`; without a bound where that is infinity, which it may be.
 local function whole(value, what, least, most)
-  local good = type(value) == "number" and value >= least and
-    (value == math.floor(value) and value <= (most or LARGEST) or value == most)
-  if good then return value end
-  errors.raise("OPT", "%s: %s is a whole number from %d%s, not %s", NAME, what, least,
-               most == math.huge and ", or math.huge" or most and " to " .. most or "",
-               tostring(value))
+  return errors.check_whole(value, NAME .. ": " .. what, least, most)
 end
 
 local function is_plain(value)

@@ -111,10 +111,7 @@ end
 -- r:replica(k): a new array with what replica k holds.
 local function replica(self, k)
   local group = self.group
-  if type(k) ~= "number" or k ~= math.floor(k) or k < 1 or k > group.replicas then
-    errors.raise("OPT", "replica(k): k is a whole number from 1 to %d, not %s", group.replicas,
-                 tostring(k))
-  end
+  errors.check_whole(k, "replica(k): k", 1, group.replicas)
   if not rawget(self, "rows") then return self.target:clone() end
   local about = array.describe(self.target)
   local made = array.zeros(about.dims, {type = about.type})
@@ -161,12 +158,7 @@ local function check_target(value, what)
 end
 
 local function whole(options, name, most)
-  local value = options[name]
-  if type(value) ~= "number" or value < 1 or value ~= math.floor(value) or value > most then
-    errors.raise("OPT", "meissa.replicate: option '%s' is a whole number from 1 to %d, not %s",
-                 name, most, tostring(value))
-  end
-  return value
+  return errors.check_whole(options[name], "meissa.replicate: option '" .. name .. "'", 1, most)
 end
 
 --- Raises OPT unless `every` says after how many iterations there is an exchange.

@@ -35,16 +35,6 @@ local function number(value, least, what)
   return value
 end
 
--- Most rows, columns and largest seeds: all whole numbers up to here are doubles.
-local LARGEST = 2 ^ 53
-
-local function whole(value, least, what)
-  if type(value) ~= "number" or value ~= math.floor(value) or value < least or value > LARGEST then
-    refuse("%s is a whole number from %d on, not %s", what, least, tostring(value))
-  end
-  return value
-end
-
 local function choice(value, names, what)
   for k, name in ipairs(names) do
     if value == name then return k - 1 end
@@ -106,9 +96,9 @@ local RESIDUALS = {"keep", "drop", "invalidate"}
 local function parse_sketch(filter)
   errors.check_options("option 'filter'", filter, {"sketch", "width", "depth", "seed"})
   choice(filter.sketch, {"count"}, "the sketch of a filter")
-  return {kind = "sketch", width = whole(filter.width, 1, "the width of a sketch"),
-          depth = whole(filter.depth, 1, "the depth of a sketch"),
-          seed = whole(filter.seed or 1, 0, "the seed of a filter")}
+  return {kind = "sketch", width = errors.check_whole(filter.width, "the width of a sketch", 1),
+          depth = errors.check_whole(filter.depth, "the depth of a sketch", 1),
+          seed = errors.check_whole(filter.seed or 1, "the seed of a filter", 0)}
 end
 
 local function parse_filter(filter)
@@ -132,7 +122,7 @@ local function parse_filter(filter)
   return {kind = filter.relative and "relative" or filter.magnitude and "magnitude" or "none",
           eps = number(filter.relative or filter.magnitude or 0, 0, "a filter's threshold"),
           floor = number(filter.floor or 0, 0, "a filter's floor"),
-          seed = whole(filter.seed or 1, 0, "the seed of a filter"),
+          seed = errors.check_whole(filter.seed or 1, "the seed of a filter", 0),
           priority = filter.priority and choice(filter.priority, PRIORITIES,
                                                 "a filter's priority")}
 end

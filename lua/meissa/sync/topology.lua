@@ -36,10 +36,7 @@ function M.is(value)
 end
 
 local function whole(value, least, what)
-  if type(value) ~= "number" or value ~= math.floor(value) or value < least or value > 2 ^ 31 then
-    errors.raise("OPT", "%s is a whole number from %d on, not %s", what, least, tostring(value))
-  end
-  return value
+  return errors.check_whole(value, what, least, 2 ^ 31)
 end
 
 -- A matrix of numbers as doubles.

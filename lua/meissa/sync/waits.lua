@@ -9,15 +9,11 @@ local ffi = require "ffi"
 
 local M = {}
 
-local MOST_LAG, LARGEST, MOST_FACTOR = 2 ^ 16 - 1, 2 ^ 53, 1e5
+local MOST_LAG, MOST_FACTOR = 2 ^ 16 - 1, 1e5
 
--- A whole number from `least` on, or infinity where that is allowed.
-local function whole(value, where, name, least, unbounded)
-  local good = type(value) == "number" and value >= least and
-    (value == math.floor(value) and value <= LARGEST or unbounded and value == math.huge)
-  if good and (unbounded or value < math.huge) then return value end
-  errors.raise("OPT", "%s: option '%s' is a whole number from %d%s, not %s", where, name, least,
-               unbounded and ", or math.huge" or "", tostring(value))
+-- An option that is a whole number from `least` to `most`.
+local function whole(value, where, name, least, most)
+  return errors.check_whole(value, where .. ": option '" .. name .. "'", least, most)
 end
 
 -- ---- lags
@@ -130,7 +126,7 @@ function M.parse(where, options, names)
                  tostring(options.sync),
                  near and string.format(" (did you mean \"%s\"?)", near) or "")
   end
-  if options.staleness ~= nil then whole(options.staleness, where, "staleness", 0, true) end
+  if options.staleness ~= nil then whole(options.staleness, where, "staleness", 0, math.huge) end
   local lags = lags_of(where, options)
   local asked = {where = where, sync = options.sync, lags = lags, depth = options.depth,
                  staleness = lags and lags.most or options.staleness}
