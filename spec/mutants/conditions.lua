@@ -176,6 +176,8 @@ return {
      "known.state == state_of(run) and known.levels", "known.levels"},
     {"sums are those of the loop as written", "lua/meissa/driver/levels.lua",
      "#run.plan.scalar_list == 0 and", ""},
+    {"fast arithmetic is strict", "lua/meissa/driver/levels.lua",
+     "run.space.numeric == \"strict\" and", ""},
     {"the first error is that of the loop as written", "lua/meissa/driver/levels.lua",
      "  if not ok then return nil end\n", "  if not ok then as_written(run, plan) end\n"},
     {"a log forgets what was in its memory", "csrc/binding/undo.c",

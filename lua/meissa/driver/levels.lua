@@ -259,11 +259,13 @@ local function plain_text(run)
 end
 
 -- Whether the loop may run as written, in this process, and nothing but time would tell. Sums have
--- the bits that the levels' blocks give them, a history tells of these, and what fails as written
--- is run level by level, for the error of the lowest one.
+-- the bits that the levels' blocks give them, in fast arithmetic each compiled text has its own, a
+-- history tells of blocks, and what fails as written is run level by level, for the error of the
+-- lowest one.
 local function may_be_plain(run, plan)
   local options = run.space.options
-  return #run.space.ranges == 1 and #run.plan.scalar_list == 0 and plan.engine == "native" and
+  return run.space.numeric == "strict" and #run.space.ranges == 1 and
+    #run.plan.scalar_list == 0 and plan.engine == "native" and
     options.transaction ~= false and not options.check and not environment.get "MEISSA_HISTORY"
 end
 
@@ -291,7 +293,7 @@ local function run_plain(run, levels)
   local options, began = run.space.options, system.clock()
   local kept = body_of(run, levels, "written", plain_text)
   local ok, plan = random.uncounted(plans.silently, run_in_order, run, kept.body, {
-    engine = options.engine, numeric = options.numeric,
+    engine = options.engine,
   })
   if not ok and errors.is(plan) and plan.code == "INT" then error(plan, 0) end
   if not ok then return nil end
