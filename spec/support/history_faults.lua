@@ -263,7 +263,7 @@ M.list = {
   {"a newer version is read", "window", "rounds", shift_version(1)},
   {"reads go back to an older version", "window gate version", "rounds", goes_back},
   {"a read comes before what it reads", "gate", "rounds", early_read},
-  {"memory is written that is being read", "gate", "rounds", early_write},
+  {"memory is written that is being read", "gate version", "rounds", early_write},
   {"what is read is not what was written", "version", "rounds",
    change(" version=[1-9]%d* hash=", "hash=%S+", "hash=3")},
   {"a range is read that is not of the set", "sets", "rounds",
