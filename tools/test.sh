@@ -8,13 +8,13 @@
 #                                whose last line is "N passed, N failed"
 #
 # A failing test, a crash, a file without tests, a hang and a process left behind are failures that
-# name the file. The last line sums everything, "N passed, N failed"; the exit status is 0 only when
-# something passed and nothing failed.
+# name the file, and are named once more at the end. The last line sums everything, "N passed, N
+# failed"; the exit status is 0 only when something passed and nothing failed.
 #
-# The limit of a file is 120 s, or what a line "time limit: N s" among its first 20 says.
+# The limit of a file is 300 s, or what a line "time limit: N s" among its first 20 says.
 #   MEISSA_TEST_SLOWDOWN=N   multiplies all limits (sanitizers and valgrind are slow)
 #   MEISSA_TEST_PRELOAD=...  LD_PRELOAD for the tests alone
-#   MEISSA_TEST_LIMIT=N      another limit than 120
+#   MEISSA_TEST_LIMIT=N      another limit than 300
 #   MEISSA_TEST_JOBS=N       how many files run at a time
 #   MEISSA_TEST_FIRST=1      a spec ends with its first failure
 #   MEISSA_TEST_SEED=N       another seed of the random tests than the suite's own; "random" takes
@@ -33,6 +33,7 @@ scratch=$(mktemp -d) || exit 1
 log=     # what the file under test printed
 counts=  # written by tools/busted_report.lua: "passed failed skipped" when it is done
 doing=   # the test that is running, for the report on a hang or a crash
+failures= # a few lines on each file that failed
 current=0 # the session that is running
 lanes=()
 
@@ -87,7 +88,7 @@ limit_of() {
   local own
   own=$(head -n 20 "$1" 2>/dev/null | tr -d '\0' |
     sed -n 's/.*time limit: \([0-9][0-9]*\) s.*/\1/p' | head -n 1)
-  echo $((${own:-${MEISSA_TEST_LIMIT:-120}} * ${MEISSA_TEST_SLOWDOWN:-1}))
+  echo $((${own:-${MEISSA_TEST_LIMIT:-300}} * ${MEISSA_TEST_SLOWDOWN:-1}))
 }
 
 # Lists the living processes of session $1. Zombies do not count: who has no init keeps them.
@@ -200,6 +201,12 @@ test_file() {
   if [ "$bad" != 0 ] || [ "$pending" != 0 ]; then
     tail -n "${MEISSA_TEST_LINES:-200}" "$log" | sed 's/^/    /'
   fi
+  if [ "$bad" != 0 ]; then
+    {
+      echo "$file${trouble:+ $trouble}"
+      grep -aE -A 2 '^(FAILED|ERROR|.*: not true: )' "$log" | head -n 12 | cut -c 1-200 | sed 's/^/    /'
+    } >>"$failures"
+  fi
   passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + pending))
 }
 
@@ -217,7 +224,7 @@ next_file() {
 lane() {
   local file
   mkdir "$1"
-  log=$1/log counts=$1/counts doing=$1/doing
+  log=$1/log counts=$1/counts doing=$1/doing failures=$1/failures
   exec 9>"$scratch/lock"
   trap stop_lane TERM
   while next_file; do
@@ -247,6 +254,10 @@ for ((k = 1; k <= ${#lanes[@]}; k++)); do
   fi
 done
 echo
+if [ "$failed" != 0 ]; then
+  cat "$scratch"/[0-9]*/failures 2>/dev/null
+  echo
+fi
 if [ $((passed + failed)) = 0 ]; then
   echo "No test ran."
 fi

@@ -10,6 +10,7 @@
  * job may write is logged at once; of these arrays what is merged into. */
 #include <lauxlib.h>
 #include <lua.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "binding/binding.h"
@@ -74,6 +75,8 @@ static int undo_new(lua_State *L) {
     operands[i] = ms_job_operand_of(&job, i);
     data[i] = job.operands[i].data;
   }
+  lua_getfield(L, 1, "spare");
+  int spare = lua_gettop(L);
   undo_log *log = lua_newuserdata(L, sizeof *log);
   memset(log, 0, sizeof *log);
   luaL_getmetatable(L, UNDO);
@@ -82,8 +85,6 @@ static int undo_new(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_rawseti(L, -2, 1);
   lua_setfenv(L, -2);
-  lua_getfield(L, 1, "spare");
-  int spare = lua_gettop(L);
   ms_error err;
   ms_error_clear(&err);
   if (ms_loop_undo_divide(&log->undo, &job.grid, &none, operands, data, job.operand_count, merged,
@@ -91,7 +92,6 @@ static int undo_new(lua_State *L) {
       fill(L, log, spare, job.operand_count, &err) != 0) {
     return ms_push_error(L, &err);
   }
-  lua_pushvalue(L, spare - 1);
   return 1;
 }
 

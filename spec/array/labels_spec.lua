@@ -168,7 +168,7 @@ describe("labels in bodies", function()
     "MEISSA_WORKERS=2 MEISSA_ENGINE=lua", "MEISSA_WORKERS=5", "MEISSA_WORKERS=2 MEISSA_SHM=0",
     "MEISSA_WORKERS=2 MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
     it("are the driver's: " .. environment, function()
-      local output, status = child.script(SCRIPT, {env = environment, seconds = 60})
+      local output, status = child.script(SCRIPT, {env = environment})
       assert.equal(EXPECTED, output)
       assert.equal(0, status)
     end)

@@ -5,6 +5,7 @@
 local child = require "spec.support.child"
 local chunks = require "meissa.base.chunks"
 local core = require "meissa.core"
+local seed = require "spec.support.seed"
 
 local TEXT = [[
 local function where() return debug.getinfo(1, "Sl") end
@@ -93,7 +94,6 @@ describe("the module's files as bytecode", function()
     write "one"
     write "two"
     local whole, file = child.read(compiled("one", "two")), dir .. "/meissa/one.lua"
-    local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time()
     math.randomseed(seed)
     for _ = 1, 3000 do
       local at = math.random(16 + 4 + 48) -- its head and records
@@ -118,7 +118,7 @@ describe("the module's files as bytecode", function()
     if bytes then child.write(dir .. "/meissa/chunks", bytes) end
     return (child.script([[
       local meissa = require "meissa"
-      print(meissa.zeros(3):sum(), require("meissa.base.chunks").used)]], {seconds = 60,
+      print(meissa.zeros(3):sum(), require("meissa.base.chunks").used)]], {
       env = ("LUA_PATH=%s LUA_CPATH=%s"):format(child.quote(path), child.quote(dir .. "/?.so"))}))
   end
 

@@ -56,7 +56,7 @@ end
 ]==]
 
 local function run(text, env)
-  local output, status = child.script(PRELUDE .. LOOPS .. text, {env = env, seconds = 60})
+  local output, status = child.script(PRELUDE .. LOOPS .. text, {env = env})
   assert.equal("done\n", output)
   assert.equal(0, status)
 end

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 60 s
 --
 -- What users' functions throw: texts of any length are told in no time, and what is no text arrives
 -- as the error's `value`.

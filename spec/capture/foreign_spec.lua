@@ -116,7 +116,7 @@ for round = 1, 3 do
   for i in parallel(3) do sum = sum + big[i] end
   print(round, sum, meissa.last().moved > 9e6)
 end
-]], {env = "MEISSA_SHM=" .. shared, seconds = 60})
+]], {env = "MEISSA_SHM=" .. shared})
       local sent = shared == "0" and "true" or "false"
       contains(out, ("1\t7.5\t%s\n2\t7.5\tfalse\n3\t12\t%s\n"):format(sent, sent),
                "'big' is 9.9 MB and is sent to each worker once, and again when it changes",
@@ -132,7 +132,7 @@ for i = 1, 4 do rows[i] = {i, big} end
 local third, hits = rows[3], 0
 for i in parallel(4) do if rows[i] == third then hits = hits + rows[i][1] end end
 print(hits)
-]], {seconds = 60})
+]], {})
     contains(out, "3\n", "'rows' is 9.9 MB and is sent to each worker with every run of the loop")
   end)
 end)

@@ -140,7 +140,7 @@ raw.table.sort(names)
 
 local function run(text, env, engine)
   env = ("%s MEISSA_ENGINE=%s"):format(env, engine or "lua")
-  local output, status = child.script(text, {env = env, seconds = 120})
+  local output, status = child.script(text, {env = env})
   output = output:gsub("meissa: loops run on the slower Lua engine: the program has [^\n]*\n", "")
   assert.equal("done\n", output)
   assert.equal(0, status)

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 local programs = require "spec.support.compare_programs"
 
 describe("programs with two names for everything", function() programs.test("names", it) end)

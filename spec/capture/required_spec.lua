@@ -61,7 +61,7 @@ end
 ]==]
 
 local function run(text, env)
-  local output, status = child.script(HEAD .. text .. "\nprint 'done'", {env = env, seconds = 60})
+  local output, status = child.script(HEAD .. text .. "\nprint 'done'", {env = env})
   assert.equal("done\n", output)
   assert.equal(0, status)
 end

@@ -11,7 +11,7 @@ local path = directory .. "/run.history"
 
 -- Runs a script with a record of it; the verdict, and the record.
 local function record(text, env)
-  local output, status = child.script(text, {seconds = 60, env = "MEISSA_WORKERS=2 MEISSA_HISTORY="
+  local output, status = child.script(text, {env = "MEISSA_WORKERS=2 MEISSA_HISTORY="
     .. path .. " " .. (env or "")})
   assert.equal(0, status, output)
   local verdict = assert(history.judge_file(path))
@@ -199,7 +199,7 @@ describe("recorded histories", function()
     local text = ROUNDS:format "staleness = 2, lags = {{0, 1}, {2, 1}}" .. "print(u:sum())"
     local _, _, first = record(text, "MEISSA_WORKERS=0")
     local again, status = child.script(ROUNDS:format "staleness = 2" .. "print(u:sum())", {
-      seconds = 60, env = "MEISSA_WORKERS=2 MEISSA_REPLAY=" .. path})
+      env = "MEISSA_WORKERS=2 MEISSA_REPLAY=" .. path})
     assert.equal(0, status, again)
     assert.equal(first, again)
   end)

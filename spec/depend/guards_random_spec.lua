@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Random loops with conditions, piecewise subscripts, jumps and counters, each with two sets of
 -- captured values: what they do is what the recorder sees predicted, and leaves the bits of the
 -- loop as written (ordered) or of the plan's serial order (unordered). The seed is printed;

@@ -6,7 +6,7 @@ local child = require "spec.support.child"
 
 local function run(mode, environment)
   local output, status = child.shell(("%s luajit spec/support/guards.lua %s"):format(environment,
-                                                                                   mode), 60)
+                                                                                   mode))
   assert(status == 0, output)
   local list = {}
   for number, strategy, image in output:gmatch("(%d+)\t([^\t]+)\t([^\n]*)\n") do

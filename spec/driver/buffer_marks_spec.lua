@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 -- Buffers of which blocks mark what they store into: random loops against the same text over plain
 -- tables, what zeros and nans do, blocks that fail, and where marks are kept at all.
 -- MEISSA_TEST_SEED replays, MEISSA_BUFFER_LOOPS says how many loops.

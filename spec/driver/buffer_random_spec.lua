@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 -- Random loops with buffers against a serial run of the same text over plain tables, on every road
 -- and both engines. Where blocks and stages begin is taken from what the loop itself saw, as in
 -- buffer_spec.lua. MEISSA_TEST_SEED replays, MEISSA_BUFFER_LOOPS says how many loops.

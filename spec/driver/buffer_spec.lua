@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Buffers against a serial model: where stages and blocks begin is taken from what the loop itself
 -- saw (an element that counts iterations), everything else is computed anew in plain Lua.
 local meissa = require "meissa"

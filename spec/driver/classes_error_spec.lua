@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 60 s
 -- Errors in loops of the other classes: their place, their iteration, and what the options allow.
 local child = require "spec.support.child"
 

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Random affine loops on workers against the loop as written (ordered) and the plan's serial order
 -- (unordered). The seed is printed; MEISSA_TEST_SEED replays a run, MEISSA_TEST_COUNT changes its
 -- length.

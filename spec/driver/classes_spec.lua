@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Loops of every class give the bits of the loop as written (ordered) or of the plan's serial order
 -- (unordered), for every number of workers, over shared memory and by value.
 local child = require "spec.support.child"
@@ -10,7 +9,7 @@ local ROWS = "spec/data/loops.jsonl"
 -- Runs all loops in a child: {[name] = {strategy =, arrays =, numbers =}}.
 local function run(mode, file, environment)
   local output, status = child.shell(("%s luajit spec/support/classes.lua %s %s"):format(
-    environment or "", mode, file or ""), 60)
+    environment or "", mode, file or ""))
   assert(status == 0, ("%s: %s"):format(environment or mode, output))
   local results = {}
   local line = "([^\t\n]*)\t([^\t]*)\t([^\t]*)\t([^\n]*)\n"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 60 s
 -- A process that may have few file descriptors, small files, or make no thread, runs its loops or
 -- is told so.
 local child = require "spec.support.child"

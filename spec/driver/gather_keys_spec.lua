@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 60 s
 -- Sums by key where evaluating what is added may change the key: plain Lua reads h[k] by the old k
 -- and stores by the new one, so such statements are no sums.
 local meissa = require "meissa"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Workers are killed at random moments while rounds run (chaos.lua).
 local chaos = require "spec.driver.chaos"
 local meissa = require "meissa"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 --
 -- Random programs in rounds have the bits of plain loops with a snapshot, wherever they run.
 -- MEISSA_TEST_SEED replays a run, MEISSA_ROUNDS says how many.

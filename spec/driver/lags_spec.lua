@@ -40,7 +40,7 @@ local function by_hand(lag_of)
 end
 
 local function run(options, env)
-  local output, status = child.script(PROGRAM:format(options), {seconds = 60, env = env})
+  local output, status = child.script(PROGRAM:format(options), {env = env})
   assert.equal(0, status, output)
   return output
 end

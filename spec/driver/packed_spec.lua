@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Packed triangles and other arrays whose subscripts are quadratic in indices: the plans, and on
 -- every road the bits of the loop as written.
 local meissa = require "meissa"

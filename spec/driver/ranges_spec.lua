@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Ranges whose ends are negative, of arrays and of rows, in a body: they count from the end on
 -- every road, in what loops touch, move and undo.
 local meissa = require "meissa"

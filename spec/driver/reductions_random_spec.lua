@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Random reductions against plain serial runs, bit by bit; and faults that this must find. The seed
 -- is printed; MEISSA_TEST_SEED replays it, MEISSA_REDUCTIONS changes how many programs there are.
 local meissa = require "meissa"

@@ -9,7 +9,7 @@ local shape = meissa.shape
 
 local function agree(environment, arguments)
   local output, status = child.shell(("%s luajit spec/support/reductions.lua %s"):format(
-    environment, arguments or ""), 120)
+    environment, arguments or ""))
   assert.equal(0, status, output)
   assert.is_truthy(output:find("%d+ agree, %d+ native, %d+ refused, 0 differ\n"), output)
 end

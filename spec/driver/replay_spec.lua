@@ -37,7 +37,7 @@ describe("replays", function()
   teardown(function() child.remove(directory) end)
 
   local function run(options, env)
-    return child.script(PROGRAM:format(options), {seconds = 60, env = env})
+    return child.script(PROGRAM:format(options), {env = env})
   end
 
   local function refuse(env, message)
@@ -162,7 +162,7 @@ describe("replays of what was decided", function()
   setup(function() directory = child.directory() end)
   teardown(function() child.remove(directory) end)
 
-  local function run(env) return child.script(STEERED:format(), {seconds = 60, env = env}) end
+  local function run(env) return child.script(STEERED:format(), {env = env}) end
 
   for _, workers in ipairs {0, 3} do
     it("have the bits of the run that was recorded on " .. workers .. " workers", function()

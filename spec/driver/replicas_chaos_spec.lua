@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 -- Workers that carry the replicas of meissa.replicas are killed at random moments: all begin again,
 -- and end with the bits of a run that nobody disturbed, what they wrote to shards included.
 local chaos = require "spec.driver.chaos"

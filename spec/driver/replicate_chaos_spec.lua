@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Workers are killed at random moments while replicas learn (chaos.lua): where they exchange all at
 -- once, and where each waits for those that it hears.
 local chaos = require "spec.driver.chaos"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Loops over replicas whose workers die: the same bits as without, and all as before where a block
 -- ends two of them.
 local child = require "spec.support.child"
@@ -42,7 +41,7 @@ for _, shm in ipairs {1, 0} do
         local right = train()
         same(right, train(function(e) die_once("died" .. e) end))
         print("deaths", meissa.last().deaths > 0, meissa.last().rounds)
-        same(right, train())]], {env = env, seconds = 40})
+        same(right, train())]], {env = env})
       assert.equal(0, status, output)
       expect.has(output, "deaths\ttrue\t7")
     end)
@@ -57,7 +56,7 @@ for _, shm in ipairs {1, 0} do
           if pid then os.execute(kill:format(math.random(0, 9), pid)) end -- false: none at present
           same(right, train(function() sleep(0.002) end))
         end
-        print "all the same"]], {env = env, seconds = 60})
+        print "all the same"]], {env = env})
       assert.equal(0, status, output)
       expect.has(output, "all the same")
     end)
@@ -73,7 +72,7 @@ for _, shm in ipairs {1, 0} do
             if pass == 3 and i == 7 then die() end
           end
         end)
-        print(ok, err.code, w[1], z:sum())]], {env = env, seconds = 40})
+        print(ok, err.code, w[1], z:sum())]], {env = env})
       assert.equal(0, status, output)
       expect.has(output, "false\tWRK\t0\t0")
     end)

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Merges, filters, cuts and failures of loops over replicas, each against what its definition says
 -- of a small loop.
 local meissa = require "meissa"

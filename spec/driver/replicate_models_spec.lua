@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Replicas that are models: networks and closures, of which the parameters are exchanged, against
 -- replicas of arrays that do the same, on all roads.
 local child = require "spec.support.child"
@@ -263,7 +262,7 @@ for _, shm in ipairs {1, 0} do
           if pass == 3 and i == 6 then die_once() end
         end
         print(r().w[1], hits:min(), hits:max(), meissa.last().deaths)]],
-        {env = "MEISSA_WORKERS=2 MEISSA_SHM=" .. shm, seconds = 40})
+        {env = "MEISSA_WORKERS=2 MEISSA_SHM=" .. shm})
       assert.equal(0, status, output)
       assert.truthy(output:find("48\t4\t4\t1\n", 1, true), output)
     end)

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Functions as merge, and damped arrays, in rounds without a barrier: against serial models on all
 -- roads, under lags and staleness, when workers die.
 local child = require "spec.support.child"
@@ -263,7 +262,7 @@ describe("damped arrays", function()
           for i = 1, n do assert(alpha[i] == a[i] and blind[i] == b[i]) end
           assert(w == v)
           print("deaths", meissa.last().deaths > 0)
-        end]], {env = "MEISSA_WORKERS=3 MEISSA_SHM=" .. shm, seconds = 60})
+        end]], {env = "MEISSA_WORKERS=3 MEISSA_SHM=" .. shm})
       assert.equal(0, status, output)
       expect.has(output, "deaths\ttrue\ndeaths\ttrue\ndeaths\ttrue")
     end

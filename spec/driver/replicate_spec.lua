@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Loops over replicas against the serial model of replicate_model.lua, bit for bit, on all roads.
 local meissa = require "meissa"
 local model = require "spec.driver.replicate_model"

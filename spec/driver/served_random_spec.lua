@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Random loops that gather, by value: they give what they give serially, and what is sent is what a
 -- walk through the body reads.
 local meissa = require "meissa"

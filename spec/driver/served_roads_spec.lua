@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Loops with served arrays have the same bits on every road, for every strategy and engine, also
 -- when values travel while blocks run, when loops fail, and when workers die.
 local meissa = require "meissa"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 200 s
 -- Served arrays: what is read at subscripts from data is found out beforehand, and only that is
 -- sent where arrays travel by value. The analysis, the bytes that move, and when lists are good.
 local child = require "spec.support.child"

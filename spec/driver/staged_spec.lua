@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- Loops of several stages are one transaction: whatever fails in whichever stage (a body, a rule of
 -- merging, a worker, the session), and whatever shares memory, all is as it was before the loop.
 local ffi = require "ffi"

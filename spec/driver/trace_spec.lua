@@ -32,7 +32,7 @@ local function traced(text, env, categories)
   local directory = child.directory()
   child.write(directory .. "/script.lua", text)
   local output = child.shell(("cd %s && MEISSA_TRACE=%s MEISSA_TRACE_FILE=trace.txt %s " ..
-    "luajit script.lua"):format(directory, categories or "all", env), 60)
+    "luajit script.lua"):format(directory, categories or "all", env))
   local lines = child.read(directory .. "/trace.txt") or ""
   child.remove(directory)
   local events, others = traces.read(lines)

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- A parallel loop completes, or its arrays are as before, byte for byte: after a body's error and
 -- one of merging. Those that are no transaction lose them. See also transaction_deaths_spec.lua.
 local meissa = require "meissa"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 --
 -- Examples with buffers and tables as their users run them, on real data, against serial
 -- implementations of the same methods written here by hand. See also training_spec.lua.

@@ -34,7 +34,7 @@ describe("meissa", function()
     local keep = (os.getenv "MEISSA_BUILD" or "build") ~= "build"
     local output, status = child.shell(
       ("cd %s && echo typed | env -u LUA_PATH %s %s %s 2>%s/errors"):format(
-      dir, keep and "" or "-u LUA_CPATH", env or "", words, dir), 30)
+      dir, keep and "" or "-u LUA_CPATH", env or "", words, dir))
     return output, status, child.read(dir .. "/errors")
   end
 

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- examples/train_cnn.lua on handwritten digits: a step against the slope of the loss, by
 -- differences in plain Lua, and what it learns.
 local child = require "spec.support.child"

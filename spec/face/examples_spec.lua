@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 --
 -- The examples as their users run them, against serial implementations written here by hand.
 local child = require "spec.support.child"
@@ -10,7 +9,7 @@ local meissa = require "meissa"
 local function run(name, arguments, workers)
   local path = os.tmpname()
   local output, status = child.shell(("MEISSA_WORKERS=%d luajit examples/%s %s --json --save %s")
-    :format(workers or 2, name, arguments, path), 100)
+    :format(workers or 2, name, arguments, path))
   assert.equal(0, status, output)
   local rows = {}
   for line in output:gmatch("[^\n]+") do rows[#rows + 1] = assert(json.decode(line), line) end
@@ -33,7 +32,7 @@ describe("all that read files", function()
                          "train_svm", "wordcount"} do
     it("tell of a file that is not there, " .. name .. ".lua", function()
       local output, status = child.shell(
-        ("luajit examples/%s.lua --data no/such/file 2>&1"):format(name), 60)
+        ("luajit examples/%s.lua --data no/such/file 2>&1"):format(name))
       assert.equal(1, status)
       assert.equal("no/such/file: FIL: No such file or directory\n", output)
     end)

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 100 s
 -- examples/logreg_harmonized.lua on a9a: without a filter against the serial model of replicas, bit
 -- for bit; with one, fewer bytes for nearly the same loss.
 local examples = require "spec.face.examples"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 100 s
 -- examples/lasso_cocoa.lua on a9a, against coordinate descent in plain Lua.
 local examples = require "spec.face.examples"
 local meissa = require "meissa"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- examples/train_mlp.lua on handwritten digits: a step against one in plain Lua, and what it
 -- learns.
 local examples = require "spec.face.examples"

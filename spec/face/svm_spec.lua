@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 100 s
 -- examples/train_svm.lua against the serial model of replicas, bit for bit, on a9a; and that it
 -- learns.
 local examples = require "spec.face.examples"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 --
 -- The loops of bench/kernels.lua, lda.lua and slr.lua on both engines against the same loops
 -- written by hand in C, which knows nothing of Meissa but its blocks and their order: the same bits

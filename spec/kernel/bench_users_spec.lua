@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 --
 -- The programs of bench/users.lua, of a tenth of their size: what plain Lua, Meissa and C by hand
 -- give is the same. The bench's peers, where they are not there, are named.
@@ -25,7 +24,7 @@ end)
 describe("Peers", function()
   it("that are not there are named", function()
     local output, status = child.shell("PYTHONPATH= CC=false luajit bench/peers.lua --rounds 1 " ..
-      "--size 0.001 --task monte_carlo 2>&1 >/dev/null", 100)
+      "--size 0.001 --task monte_carlo 2>&1 >/dev/null")
     assert.equal(0, status, output)
     assert.truthy(output:find("OpenMP C SKIPPED", 1, true), output)
     assert.truthy(output:find("Meissa strict", 1, true), output)

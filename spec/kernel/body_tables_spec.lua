@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Small tables that bodies make for themselves: both engines give the same bits and errors, blocks
 -- whose keys grow too large run on the Lua engine, and bodies with other tables stay there.
 local meissa = require "meissa"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 240 s
 --
 -- The block loops of all examples, as the Lua engine runs them on a worker, under LuaJIT's own
 -- report (-jv): what it compiled, and that it gave up on nothing.
@@ -49,7 +48,7 @@ local function report_of(name, arguments, code)
     put_reporter(directory)
     local output, status = child.shell(
       ("MEISSA_LUAJIT=%s/luajit luajit examples/%s %s --workers 1 --engine lua --json"):format(
-        directory, name, arguments), 100)
+        directory, name, arguments))
     assert.equal(0, status, output)
     local report = io.popen(("cat '%s'/report.*"):format(directory))
     for line in report:lines() do
@@ -99,7 +98,7 @@ describe("the block loops of", function()
         end]])
       local output, status = child.shell(
         ("MEISSA_WORKERS=1 MEISSA_LUAJIT=%s/luajit luajit %s/closures.lua"):format(directory,
-          directory), 60)
+          directory))
       assert.equal(0, status, output)
       local report = io.popen(("cat '%s'/report.*"):format(directory))
       local text = report:read("*a")

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 180 s
 -- Compiling kernels and keeping them: compilers that are missing, fail or hang, hosts of all kinds,
 -- and caches that somebody has been at.
 local child = require "spec.support.child"

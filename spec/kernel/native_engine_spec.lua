@@ -40,7 +40,7 @@ exec cc "$@"
     local output, status = child.script("local meissa = require 'meissa'\n" ..
       "local parallel = meissa.parallel\n" .. text, {
         env = ("MEISSA_CACHE=%s/cache MEISSA_WORKERS=2 MEISSA_ENGINE= %s"):format(
-          where, environment or ""), seconds = 60})
+          where, environment or "")})
     return output, status
   end
 

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 180 s
 -- Random numbers of bodies: the same whoever runs the iterations, one stream in each iteration;
 -- their distribution; what is refused. Scratch arrays: each iteration's own, undefined at first.
 local child = require "spec.support.child"
@@ -75,7 +74,7 @@ local directory, path
 
 local function run(environment, options, extra)
   local output, status = child.shell(("cd %s && %s luajit %s %s %s"):format(
-    child.quote(os.getenv "PWD"), environment, path, child.quote(options), extra or ""), 60)
+    child.quote(os.getenv "PWD"), environment, path, child.quote(options), extra or ""))
   assert.equal(0, status, output)
   return output
 end

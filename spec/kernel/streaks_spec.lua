@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- What blocks leave of `if x < lo then lo, p = x, at elseif x > hi then hi, q = x, at end` gives
 -- what the loop as written gives: sequences of a few values, cut and scattered in all ways, from
 -- all kinds of starts. The proof is in csrc/depend/gate.h. Of these cases the suite tries one in

@@ -233,7 +233,7 @@ return {
        "return not replica or replica.step ~= told.step - 1", "return false"},
       {"mailboxes do not take turns", "lua/meissa/driver/replicas.lua",
        "run.mailbox, run.other = run.other, run.mailbox", "run.other = run.mailbox"},
-      {"results stay on the mailbox", "lua/meissa/worker/hosted.lua",
+      {"results stay in the mailbox", "lua/meissa/worker/hosted.lua",
        "return {result = message.pack({replica.result}, 1, WORDS),",
        "return {result = leave(k, replica.result, told),"},
       {"all write to one row", "lua/meissa/kernel/mailbox.lua",

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Written and read views that cross each other, where arrays travel by value: the elements that
 -- they have together move to each worker, those that may be written come back, and nothing else.
 -- What is left is compared with plain tables, element by element.

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 -- Loops over views of one array: examples, and random ones, on every road against arrays of plain
 -- Lua tables. The seed is printed; MEISSA_TEST_SEED replays a run, MEISSA_VIEWS changes its length.
 local child = require "spec.support.child"

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 120 s
 -- The bank of digests (tools/bank.lua): the same twice, and another program is named.
 local child = require "spec.support.child"
 
@@ -9,7 +8,7 @@ describe("the bank of digests", function()
   teardown(function() child.remove(directory) end)
 
   local function bank(arguments)
-    return child.shell("MEISSA_BANK_SEEDS=0.02 luajit tools/bank.lua " .. arguments, 60)
+    return child.shell("MEISSA_BANK_SEEDS=0.02 luajit tools/bank.lua " .. arguments)
   end
 
   it("is the same in two runs", function()

@@ -6,7 +6,7 @@ local child = require "spec.support.child"
 describe("make", function()
   -- The words of the last command that it would run, by `how` it is called.
   local function ends_with(how)
-    local output, status = child.shell("unset MAKEFLAGS MFLAGS MAKELEVEL LUA_INCDIR; " .. how, 60)
+    local output, status = child.shell("unset MAKEFLAGS MFLAGS MAKELEVEL LUA_INCDIR; " .. how)
     assert.equal(0, status, output)
     return output:find("echo 'Meissa is built. Next: eval \"$(make -s env)\"", 1, true) ~= nil
   end
@@ -22,7 +22,7 @@ describe("make", function()
       "make -n ctest", "make -n env", "make -n build LUA_INCDIR=/none" } do
       assert.is_false(ends_with(how), how)
     end
-    local output = child.shell("unset MAKEFLAGS MFLAGS MAKELEVEL; make env", 60)
+    local output = child.shell("unset MAKEFLAGS MFLAGS MAKELEVEL; make env")
     for line in output:gmatch "[^\n]+" do assert.truthy(line:find("^export LUA_C?PATH="), line) end
   end)
 end)

@@ -26,7 +26,7 @@ describe("tools/test.sh", function()
   -- What the runner itself was told by `make check` is not passed on.
   local function run(...)
     local output, status = child.shell("unset MEISSA_TEST_PRELOAD MEISSA_TEST_SLOWDOWN"
-      .. " MEISSA_TEST_JOBS; exec bash tools/test.sh " .. table.concat({...}, " "), 60)
+      .. " MEISSA_TEST_JOBS; exec bash tools/test.sh " .. table.concat({...}, " "))
     return status == 0, output, output:match("([^\n]*)\n$")
   end
 
@@ -87,7 +87,7 @@ done
     local spec = write("x_spec.lua",
       "it('a', function() assert.equal('/chosen/?.so', package.cpath:match('[^;]+')) end)")
     local output, status = child.shell(
-      "LUA_CPATH='/chosen/?.so;'\"${LUA_CPATH:-;}\" bash tools/test.sh " .. spec, 60)
+      "LUA_CPATH='/chosen/?.so;'\"${LUA_CPATH:-;}\" bash tools/test.sh " .. spec)
     assert.equal(0, status, output)
   end)
 
@@ -103,7 +103,7 @@ done
       assert.equal("false 0", io.popen(%q):read())
     end)]]):format(told))
     local stressed = "MEISSA_TEST_GC=step MEISSA_TEST_JIT=off tools/test.sh " .. spec
-    local output, status = child.shell(stressed, 60)
+    local output, status = child.shell(stressed)
     assert.equal(0, status, output)
     assert.is_false((run(spec)))
   end)
@@ -116,6 +116,8 @@ done
     assert.truthy(output:find("FAILED: breaks", 1, true), output)
     assert.truthy(output:find("what should be", 1, true), output)
     assert.equal("1 passed, 1 failed", line)
+    local _, said = output:gsub("FAILED: breaks", "")
+    assert.equal(2, said) -- where it is run, and at the end
   end)
 
   it("shows error objects by their tostring", function()
@@ -197,7 +199,7 @@ done
         while true do end
       end)]]):format(dir))
     local _, status = child.shell(("tools/test.sh %s & while [ ! -s %s/pid ]; do sleep 0.05; done;"
-      .. " kill $!; wait $!"):format(spec, dir), 30)
+      .. " kill $!; wait $!"):format(spec, dir))
     assert.equal(130, status)
     assert.is_true(ended(dir .. "/pid"))
   end)

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
 --
 -- Damaged files: whatever bytes a reader meets, it gives an array, whose elements are numbers, or
 -- an error object that names the file, and nothing is left of a failed read.

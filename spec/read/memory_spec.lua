@@ -46,7 +46,7 @@ describe("a sparse array that was read", function()
         end
         file:close()
         local output, status = child.script(script:format(name, dir .. "/small", name,
-          dir .. "/large"), { seconds = 60 })
+          dir .. "/large"))
         assert.equal(0, status, output)
         local count, grown = output:match("(%S+)%s+(%S+)")
         assert.equal(ENTRIES, tonumber(count))

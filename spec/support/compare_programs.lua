@@ -29,7 +29,7 @@ local ROADS = {
 local function run(generator, results, first, last, workers, environment, mutant)
   local output, status = child.shell(
     ("%s luajit spec/support/whole_programs.lua %s %d %d %s %s"):format(environment or "",
-      generator, first, last, workers, mutant and child.quote(mutant) or ""), 120)
+      generator, first, last, workers, mutant and child.quote(mutant) or ""))
   assert(status == 0, output)
   for number, result in output:gmatch "(%d+)\t([^\n]*)\n" do results[tonumber(number)] = result end
   return results

@@ -276,7 +276,7 @@ static void look_at_assignment(ms_survey *survey, const ms_node *node, const ms_
   look_at_kids(survey, node, node->targets, node->kids, calls);
 }
 
-/* A constant whose float is another kind of number. */
+/* A constant whose float is another kind of number (ms_is_fair_float in value.h). */
 static void look_at_number(ms_survey *survey, double number) {
   double size = fabs(number);
   bool fair = size == 0 || isinf(number) || ((float)size >= FLT_MIN && (float)size <= FLT_MAX);

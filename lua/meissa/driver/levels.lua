@@ -82,68 +82,52 @@ local function make_marks(run)
   return marks
 end
 
--- "for ... do levels[n] = of(...); n = n + 1 end" over the loop's ranges.
-local function all_in_order(dims)
-  local head, names = {}, {}
-  for d = 1, dims do
-    names[d] = "meissa_index_" .. d
-    head[d] = string.format("for %s = meissa_lo_%d, meissa_hi_%d, meissa_step_%d do ", names[d], d,
-                            d, d)
-  end
-  return string.format("%slevels[n] = meissa_of(%s) n = n + 1 %s", table.concat(head),
-                       table.concat(names, ", "), string.rep("end ", dims))
-end
-
--- Runs a function for the indices of a loop over one range, in this process and in their order,
--- compiled; the plan.
-local function run_in_order(run, body, options)
-  local range = run.space.ranges[1]
+-- Runs a function for the indices of a range, in this process and in their order, compiled; its
+-- plan.
+local function run_in_order(range, body, options)
   options.ordered, options.assume = true, "independent"
   local space = spaces.parse({range[1], range[2], range[3]}, options)
   space.unchecked, space.here = true, true
   return spread.each_space(space, body)
 end
 
--- Gives each iteration of a loop over one range its level, compiled, in this process and in the
--- loop's order; what the marks are written for is that iterations meet.
-local function find_compiled(run, marks, levels)
-  local text = string.format("(function()\nlocal meissa_of = %s\nreturn function(meissa_index) " ..
-    "meissa_levels[(meissa_index - meissa_lo_1) / meissa_step_1 + 1] = meissa_of(meissa_index) " ..
-    "end\nend)()", run.plan.collisions.levels)
-  local find = slices.closure(run, text, {marks = marks, own = {levels = levels}})
-  if find then
-    run_in_order(run, find, {engine = run.space.options.engine, transaction = false})
+-- "function(meissa_number) ... end" gives an iteration its level, from its number. The numbers run
+-- through the iterations in the loop's order.
+local function numbered_text(dims, slice)
+  local head, names = {}, {}
+  for d = 1, dims do
+    names[d] = "meissa_index_" .. d
+    head[d] = string.format("local meissa_within_%d = meissa_rest %% meissa_width_%d\n" ..
+      "local %s = meissa_lo_%d + (meissa_rest - meissa_within_%d) / meissa_width_%d * " ..
+      "meissa_step_%d\nmeissa_rest = meissa_within_%d", d, d, names[d], d, d, d, d, d)
   end
-  return find
-end
-
--- The same of any loop, by LuaJIT.
-local function find_plainly(run, marks, levels)
-  local text = string.format("function(levels)\nlocal meissa_of = %s\nlocal n = 0\n%s\nend",
-                             run.plan.collisions.levels, all_in_order(#run.space.ranges))
-  local find = slices.closure(run, text, {marks = marks})
-  if find then find(c_api.elements(array.core(levels))) end
-  return find
+  return string.format("(function()\nlocal meissa_of = %s\nreturn function(meissa_number)\n" ..
+    "local meissa_rest = meissa_number - 1\n%s\n" ..
+    "meissa_levels[meissa_number] = meissa_of(%s)\nend\nend)()", slice,
+    table.concat(head, "\n"), table.concat(names, ", "))
 end
 
 -- The level of each iteration, an array of int32, and how many levels there are; nil if they cannot
--- be found.
+-- be found. Found in the loop's order: that iterations meet is what the marks are for.
 local function find_levels(run, count)
   local marks, levels = make_marks(run), array.zeros({count}, {type = "int32"})
-  local find = #run.space.ranges == 1 and find_compiled or find_plainly
-  local found = find(run, marks, levels)
+  local text = numbered_text(#run.space.ranges, run.plan.collisions.levels)
+  local find = slices.closure(run, text, {marks = marks, own = {levels = levels}})
+  if find then
+    run_in_order({1, count, 1}, find, {engine = run.space.options.engine, transaction = false})
+  end
   for _, each in ipairs(marks) do each:free() end
-  if not found then return nil end
+  if not find then return nil end
   return levels, levels:max()
 end
 
 -- The entries of the space {level, indices...}, level by level.
-local function make_entries(run, levels, most, count)
-  local dims = {most}
+local function make_entries(run, found)
+  local count, most = found.iterations, found.count
+  local dims, levels = {most}, c_api.elements(array.core(found.levels))
   for d, range in ipairs(run.space.ranges) do dims[d + 1] = extent_of(range) end
   local handle = sparse.empty(dims, count, {type = "int32"})
   local coords, starts = handle.array.coords, starts_type(most + 2)
-  levels = c_api.elements(array.core(levels))
   for n = 0, count - 1 do starts[levels[n] + 1] = starts[levels[n] + 1] + 1 end
   for l = 1, most do starts[l + 1] = starts[l + 1] + starts[l] end
   for n = 0, count - 1 do
@@ -204,8 +188,8 @@ end
 
 --- Finds the levels of a loop.
 -- @tab run a planned run whose plan has `collisions`
--- @treturn table|nil {entries =, count = levels}; nil: it has none, one alone, or is as serial as
--- it was
+-- @treturn table|nil {levels = those of its iterations, iterations =, count = of levels, way =,
+-- plan = of the loop level by level}; nil: it has none, one alone, or is as serial as it was
 function M.find(run)
   if not suits(run) then return nil end
   local plan, count = run.plan, 1
@@ -215,12 +199,12 @@ function M.find(run)
   local ok, levels, most = random.uncounted(plans.silently, find_levels, run, count)
   if not ok or not levels or most < 2 or most == count or most > MOST_LEVELS then return nil end
   local before = plan.levelled and plan.levelled.levels
-  local found = {entries = make_entries(run, levels, most, count), count = most,
+  local found = {levels = levels, iterations = count, count = most,
                  way = before and before.way or
                    {plain = false, least = {}, rest = FIRST_WAIT, wait = FIRST_WAIT},
+                 -- What a plan says is the same of as many levels.
                  plan = before and before.count == most and before.plan or nil}
   plan.levelled = {state = state, levels = found}
-  levels:free()
   return found
 end
 
@@ -292,9 +276,8 @@ end
 local function run_plain(run, levels)
   local options, began = run.space.options, system.clock()
   local kept = body_of(run, levels, "written", plain_text)
-  local ok, plan = random.uncounted(plans.silently, run_in_order, run, kept.body, {
-    engine = options.engine,
-  })
+  local ok, plan = random.uncounted(plans.silently, run_in_order, run.space.ranges[1],
+                                    kept.body, {engine = options.engine})
   if not ok and errors.is(plan) and plan.code == "INT" then error(plan, 0) end
   if not ok then return nil end
   local seconds = system.clock() - began
@@ -313,6 +296,7 @@ function M.run(run, levels)
   if quick then return {}, quick end
   local began, options = system.clock(), run.space.options
   local kept = body_of(run, levels, "by_level", body_text)
+  levels.entries = levels.entries or make_entries(run, levels)
   local space = spaces.parse(levels.entries, {
     ordered = true, engine = options.engine, numeric = options.numeric, check = options.check,
     transaction = options.transaction,

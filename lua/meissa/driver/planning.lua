@@ -101,10 +101,11 @@ function M.to_run(record, space, func, level)
   local run = M.frame(record, space, func, up)
   if not run.plan.collisions or space.serial or shares.has(run.bindings) then return run end
   local proved, found
-  run.levels = levels.known(run) or run.plan.levelled and space.ordered and levels.find(run)
+  local had_levels = run.plan.levelled and space.ordered
+  run.levels = levels.known(run) or had_levels and levels.find(run)
   if run.plan.collisions.stores and not run.levels then proved, found = inspection.prove(run) end
   if not proved then
-    run.levels = run.levels or space.ordered and levels.find(run)
+    run.levels = run.levels or space.ordered and not had_levels and levels.find(run)
     if run.levels then
       run.plan = inspect.levelled(run.plan)
       return run

@@ -32,7 +32,7 @@ local WORDS = {named = named, code = "BDY", whither = "other replicas", path = f
   return "what a replica gives"
 end, remedy = "Replicas give each other numbers, strings, dense arrays, tensors, tables of these."}
 
--- Nothing fits on it.
+-- Nothing fits into it.
 local NO_MAILBOX = mailboxes.new(nil, 0, 0)
 
 -- The run that the driver speaks of, begun here if it is new.
