@@ -243,7 +243,7 @@ end
 
 --- Name; the rules that may find it; of which jobs: "rounds" or "loop"; the fault.
 M.list = {
-  {"an event is lost", "order", "rounds", lost_event},
+  {"an event is lost", "order form", "rounds", lost_event},
   {"time goes back", "order", "rounds", change(" commit ", "^(%d+) %S+", "%1 0.0")},
   {"the header is another's", "form", "rounds", function(lines)
     local made = copy(lines)
