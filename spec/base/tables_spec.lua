@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
--- Meissa's own code goes through tables without LuaJIT's instruction for pairs, which is not always
--- right there (lua/meissa/base/tables.lua).
+-- Meissa's own code goes through tables without LuaJIT's instruction for pairs and without compiled
+-- calls of `next`, which are not always right there (lua/meissa/base/tables.lua).
+local child = require "spec.support.child"
 local funcbc, funck = require "jit.util".funcbc, require "jit.util".funck
 
 local function opcodes_of(text)
@@ -61,5 +62,53 @@ describe("loops over tables", function()
     end
     files:close()
     assert.same({}, found)
+  end)
+
+  it("name no `next` but that which is not compiled", function()
+    local found, files = {}, io.popen "find lua/meissa -name '*.lua' | sort"
+    for path in files:lines() do
+      local text = child.read(path):gsub("%-%-[^\n]*", "")
+      if path ~= "lua/meissa/base/tables.lua" and path ~= "lua/meissa/base/strict.lua" and
+         text:find("%f[%w_.:]next%(") then
+        found[#found + 1] = path
+      end
+    end
+    files:close()
+    assert.same({}, found)
+  end)
+
+  -- How many traces call `next`, after hot code that goes through tables by these functions.
+  local function traces_with_next(each, follow)
+    return (child.script([[
+      local tables = require "meissa.base.tables"
+      local next = next
+      local each, follow = ]] .. each .. ", " .. follow .. [[
+
+      local sum, sets = 0, {{}, {a = 1}, {1, 2, 3}, {a = 1, b = 2, 3}}
+      for pass = 1, 300 do
+        for _, set in ipairs(sets) do
+          for key, value in each(set) do sum = sum + value + #tostring(key) end
+          if follow(set) == nil then sum = sum + 1 end
+          sum = sum + #tables.keys(set) + (tables.copy(set).a or 0)
+        end
+      end
+      local util, names, count = require "jit.util", require "jit.vmdef".ircall, 0
+      for trace = 1, 1000 do
+        local info = util.traceinfo(trace)
+        for ref = 1, info and info.nins or 0 do
+          local mode, what, _, op2 = util.traceir(trace, ref)
+          local name = what and require "jit.vmdef".irnames:sub(bit.rshift(what, 8) * 6 + 1,
+                                                                bit.rshift(what, 8) * 6 + 6)
+          if name and name:find "^CALL" and names[op2] == "lj_vm_next" then count = count + 1 end
+        end
+      end
+      print(sum, count)]]):gsub("%s+$", ""))
+  end
+
+  it("are compiled without `next`", function()
+    local plain = traces_with_next("function(t) return next, t end", "next")
+    local sum, count = plain:match "^(%d+)\t(%d+)$"
+    assert.is_true(tonumber(count) > 0, plain) -- so it is seen
+    assert.equal(sum .. "\t0", traces_with_next("tables.each", "tables.next"))
   end)
 end)

@@ -146,6 +146,7 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
       {"pairs", "lua/meissa/base/thrown.lua", "in tables.each(value) do\n    local name, own",
        "in pairs(value) do\n    local name, own"},
       {"next", "lua/meissa/base/tables.lua", "for key in advance, t do", "for key in next, t do"},
+      {"next is compiled", "lua/meissa/base/tables.lua", "jit.off(M.next)\n", "\n"},
     },
   },
   {

@@ -59,7 +59,7 @@ function M.packed(value)
       local labels = handle.array.labels[d - 1]
       if labels ~= nil then known[d] = packed_once(labels) end
     end
-    known = next(known) and known or false
+    known = tables.next(known) and known or false
     by_array[handle] = known
   end
   return known or nil

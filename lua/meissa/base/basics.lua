@@ -19,7 +19,7 @@ local SAMPLES = {string = "", number = 0, boolean = true, ["function"] = print,
 local function is_usual(meta)
   if type(meta) ~= "table" or debug.getmetatable(meta) ~= nil then return false end
   local index = rawget(meta, "__index")
-  if next(meta) ~= "__index" or next(meta, "__index") ~= nil then return false end
+  if tables.next(meta) ~= "__index" or tables.next(meta, "__index") ~= nil then return false end
   return type(index) == "table" and libraries.name(index) == "string" and
     not libraries.is_changed(index)
 end

@@ -1,15 +1,20 @@
 -- SPDX-License-Identifier: MIT
---- Going through tables: what this module's own code uses instead of `pairs`.
+--- Going through tables: what this module's own code uses instead of `pairs` and `next`.
 --
--- LuaJIT compiles `pairs` and `next` in a generic `for` to an instruction of their own, which in
--- hot nested loops can end early or fault in Debian 12's version (LuaJIT issue 827): one loop in
--- another goes round too often once what is called `pairs` was another function. It does so by the
--- names alone: a function by another name is called like any other.
+-- In Debian 12's LuaJIT neither is safe in hot code. A generic `for` over `pairs` or `next` is an
+-- instruction of its own, by these names, which in nested loops can end early or fault (LuaJIT
+-- issue 827). And machine code that calls `next` may swap the two registers of its result as 32
+-- bits, so that what it reads then is no address (mended in LuaJIT on 2022-04-05: "Fix RETHI/RETLO
+-- swap after call"). What is here LuaJIT never compiles.
 -- @module meissa.base.tables
 
 local M = {}
 
-local advance = next
+--- The `next` of Lua.
+function M.next(t, key) return next(t, key) end
+jit.off(M.next)
+
+local advance = M.next
 
 --- All entries of a table in no order that can be relied on: `for key, value in each(t) do`.
 -- Metatables are not asked.

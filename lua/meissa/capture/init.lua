@@ -313,7 +313,7 @@ function M.refusal(fn, describe, method, may_be_impure)
   local search = new_search(state)
   search:visit(fn)
   if search.namespaces then return "looks up variables by their names" end
-  if search.all or next(search.found) ~= nil then return "may use arrays of the program" end
+  if search.all or tables.next(search.found) ~= nil then return "may use arrays of the program" end
   if search.changes or search.stores or not method and search.writes then
     return "may change variables, tables or arrays"
   end

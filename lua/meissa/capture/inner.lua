@@ -42,7 +42,7 @@ local BYTES, LETTER = 16000, 20
 local function forget(code)
   local known = by_place[code.text]
   known[code.place] = nil
-  if next(known) == nil then by_place[code.text] = nil end
+  if tables.next(known) == nil then by_place[code.text] = nil end
 end
 
 local function parse(fn, info)

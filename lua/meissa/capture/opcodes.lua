@@ -58,8 +58,8 @@ local function learn_target(fn)
 end
 
 local function only(set)
-  local op = next(set)
-  assert(op and next(set, op) == nil, "an opcode of its own")
+  local op = tables.next(set)
+  assert(op and tables.next(set, op) == nil, "an opcode of its own")
   return op
 end
 

@@ -318,8 +318,8 @@ end
 -- for a list of records; nil where that is not known.
 function Search:levels()
   if self.lives or self.all or self.looks or self.looked ~= 1 then return nil end
-  local first = next(self.seen)
-  return first == self.start and next(self.seen, first) == nil and 2 or 3
+  local first = tables.next(self.seen)
+  return first == self.start and tables.next(self.seen, first) == nil and 2 or 3
 end
 
 -- Whether a function, or those of a table that is a class, store into nothing but what they are

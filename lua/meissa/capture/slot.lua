@@ -25,7 +25,7 @@ end
 
 --- Whether the body assigns none.
 function Slots:is_empty()
-  return next(self.by_table) == nil
+  return tables.next(self.by_table) == nil
 end
 
 -- The table of a metatable's event; the second result is what there is instead.

@@ -12,6 +12,7 @@
 -- @module meissa.driver.adaptive
 
 local settings_of = require "meissa.sync.settings"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -167,7 +168,7 @@ function Controller:follow(settings, chosen)
     answer.merge = {weighted = chosen.lambda, form = settings.merge.form_name}
   end
   begin_anew(self)
-  return next(M.chosen(answer)) and answer or nil
+  return tables.next(M.chosen(answer)) and answer or nil
 end
 
 return M

@@ -39,7 +39,7 @@ local M = {}
 -- Says once for a loop and a captured value that it is large.
 local function notice_large(run, large)
   local record = run.record
-  if not large or next(large) == nil then return end
+  if not large or tables.next(large) == nil then return end
   record.large = record.large or {}
   for _, about in tables.each(large) do
     if about.size > large_values.NOTABLE and not record.large[about.path] then

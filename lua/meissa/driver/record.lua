@@ -13,6 +13,7 @@ local errors = require "meissa.base.errors"
 local known = require "meissa.capture.known"
 local remember = require "meissa.base.remember"
 local source = require "meissa.capture.source"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -32,7 +33,7 @@ end
 local function forget(record)
   local places = by_text[record.source]
   places[record.place] = nil
-  if next(places) == nil then by_text[record.source] = nil end
+  if tables.next(places) == nil then by_text[record.source] = nil end
 end
 
 --- How long a loop's own text is.
@@ -209,7 +210,7 @@ end
 -- @tab roots values of its captures' root variables
 -- @tab env globals of its function
 function M.settle(record, roots, env)
-  if next(record.keys) == nil then return nil end
+  if tables.next(record.keys) == nil then return nil end
   local strings, own, all, key = settlement(record, roots, env)
   if not strings then return nil end
   local settled = record.settled and record.settled[key]

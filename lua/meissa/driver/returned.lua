@@ -86,7 +86,7 @@ end
 -- Raises, at the loop, what one on workers does for the first value that could not return.
 local function check_one(run, list, each, value, known_of)
   local news = news_of(each, value)
-  if next(news) == nil then return end
+  if tables.next(news) == nil then return end
   local known, fits = known_of(), true
   for key, item in tables.each(news) do
     fits = fits and returns(item, known) and returns(key, known)

@@ -82,7 +82,7 @@ function M.find(run)
   local plan = run.plan
   if not plan.prefetch or run.space.numeric ~= "strict" or names_round(run) then return nil end
   local versions, is_marked = marked_versions(run), {}
-  if next(versions) == nil then return nil end
+  if tables.next(versions) == nil then return nil end
   for _, version in tables.each(versions) do is_marked[version] = true end
   -- What fails here fails in the loop, or concerns the slice alone.
   local ok, sets = pcall(function()

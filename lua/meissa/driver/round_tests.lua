@@ -45,7 +45,7 @@ local function sums_of(run, round)
       name[scalar.capture] = scalar.name
     end
   end
-  if next(name) == nil then return sums end
+  if tables.next(name) == nil then return sums end
   local left = run.left
   local results = results_of(left, run.grid.ranges[2], round)
   for _, each in ipairs(kernel.combine(left.bytes, values, results, left.known)) do

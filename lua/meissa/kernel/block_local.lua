@@ -104,7 +104,7 @@ function M.of(where, operands)
                           marks = about.marks, keep = vector.memory}
   end
   local replicas, replica_count = replicas_of(where, operands, arrays)
-  if next(arrays) == nil and not where.posts then return nil end
+  if tables.next(arrays) == nil and not where.posts then return nil end
   local self = setmetatable({arrays = arrays, pending = list, replicas = replicas}, Private)
   self.scratch_spaces = ffi.new("ms_scratch_space[?]", #spaces + 1, spaces)
   self.pending_spaces = ffi.new("ms_pending_space[?]", #pending + 1, pending)

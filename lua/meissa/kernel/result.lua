@@ -142,7 +142,7 @@ function M.encode(self, results)
     set[n] = assigned and "1" or "0"
   end
   sent[count + 1], sent[count + 2] = table.concat(set), positions
-  sent[count + 3], sent[count + 4] = next(gone) and gone or nil, table.concat(kinds)
+  sent[count + 3], sent[count + 4] = tables.next(gone) and gone or nil, table.concat(kinds)
   local function path(n)
     return info.results[n] and captures[info.results[n].capture].path
   end

@@ -344,8 +344,9 @@ function M.encode(values, count, options, basics)
   local metas = basics and self:basics(basics)
   return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas,
     returns = self.returns,
-    modules = next(self.modules) and self.modules, missing = next(self.missing) and self.missing,
-    named = next(self.named) and self.named,
+    modules = tables.next(self.modules) and self.modules,
+    missing = tables.next(self.missing) and self.missing,
+    named = tables.next(self.named) and self.named,
     paths = system.new_search_paths() }), self
 end
 

@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local objects = require "meissa.array.objects"
 local partitions = require "meissa.plan.partition"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -131,7 +132,7 @@ local function apply_defaults(space)
 end
 
 local function apply_options(space, options)
-  if next(options) == nil then return apply_defaults(space) end
+  if tables.next(options) == nil then return apply_defaults(space) end
   errors.check_options("parallel", options, OPTIONS)
   local ordered = boolean_option(options, "ordered")
   space.ordered = ordered == nil and space.array == nil or ordered == true
