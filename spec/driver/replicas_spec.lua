@@ -104,6 +104,42 @@ describe("meissa.replicas", function()
     end
   end)
 
+  it("exchanges rows and views as the arrays that they are", function()
+    local OPTIONS = {{merge = {add = 1}}, {topology = "ring", filter = {magnitude = 0.5}},
+                     {topology = "ring", push_sum = true}, {quota = 32, filter =
+                     {priority = "round-robin"}}, {topology = "one-peer-exponential"}}
+    local function run(view_of)
+      return meissa.replicas(4, {}, function(r)
+        local sums = {}
+        for k, options in ipairs(OPTIONS) do
+          local W = meissa.zeros(2, 3)
+          for _ = 1, 3 do
+            for f = 1, 3 do W[1][f] = W[1][f] + f * r.index end
+            r:exchange(view_of(W), options)
+          end
+          sums[k] = W:sum()
+        end
+        return sums
+      end)
+    end
+    local expected = run(function(W) return W:select(1, 1) end)
+    assert.not_equal(expected[1][2], expected[2][2])
+    assert.same(expected, run(function(W) return W[1] end))
+    assert.same(expected, run(function(W) return W:narrow(1, 1, 1) end))
+  end)
+
+  it("changes nothing that operations capture, wherever they are called", function()
+    local calls = meissa.replicas(3, {}, function(r)
+      local count = 0
+      r.allReduce(r.index, function(a, b)
+        count = count + 1
+        return a + b
+      end)
+      return count
+    end)
+    assert.same({0, 0, 0}, calls)
+  end)
+
   it("tells who does not come", function()
     refused("BDY", "replica 2 has returned while replica 1 waits", function()
       meissa.replicas(3, {}, function(r) if r.index ~= 2 then r.barrier() end end)
@@ -188,5 +224,45 @@ describe("meissa.sgd and meissa.ea", function()
       for k = 1, K do x[k] = x[k] + k end
     end
     for k = 1, K do assert.is_true(math.abs(x[k] - list[k]) < 1e-12) end
+  end)
+
+  it("average elastically around one center, if they begin with the same parameters", function()
+    local alpha, K = 0.3, 3
+    local list = meissa.replicas(K, {}, function(r)
+      local ea, params = meissa.ea(r, 2, alpha), {meissa.full({1}, r.index)}
+      assert(#ea.center() == 0)
+      ea.synchronizeParameters(params)
+      assert(params[1][1] == 1 and ea.center()[1][1] == 1)
+      for _ = 1, 6 do
+        params[1]:add(-0.1 * r.index)
+        ea.averageParameters(params)
+      end
+      local before = {params[1][1], ea.center()[1][1]}
+      ea.synchronizeParameters(params)
+      return {before[1], before[2], params[1][1], ea.center()[1][1]}
+    end)
+    local x, center = {1, 1, 1}, 1
+    local function average()
+      local sum = 0
+      for k = 1, K do
+        local delta = alpha * (x[k] - center)
+        x[k], sum = x[k] - delta, sum + delta
+      end
+      center = center + sum
+    end
+    for s = 1, 6 do
+      for k = 1, K do x[k] = x[k] - 0.1 * k end
+      if s % 2 == 0 then average() end
+    end
+    local function near(a, b) assert.is_true(math.abs(a - b) < 1e-12) end
+    for k = 1, K do
+      near(x[k], list[k][1])
+      near(center, list[k][2])
+    end
+    average() -- who took steps moves once more
+    for k = 1, K do
+      near(x[1], list[k][3])
+      assert.equal(list[k][3], list[k][4])
+    end
   end)
 end)

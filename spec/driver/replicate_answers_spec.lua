@@ -98,8 +98,8 @@ for _, shm in ipairs {true, false} do
         end})
         local ok, err = pcall(body, r)
         assert.is_false(ok)
-        assert.truthy(string.find(tostring(err), "on_round sets 'rate' to 2: it sets numbers", 1,
-                                  true), tostring(err))
+        assert.matches("on_round cannot set 'rate': the loop's plan may depend on it",
+                       tostring(err))
       end
       for _, workers in ipairs {0, 2} do
         with(workers, function()
@@ -117,6 +117,38 @@ for _, shm in ipairs {true, false} do
           end)
         end)
       end
+    end)
+
+    it("is a number of the body's own", function()
+      local function answer(set)
+        local rate, w, given = 1, meissa.zeros(2), {factor = 1}
+        local function change(x) return rate * x end
+        local r = meissa.replicate(w, {replicas = 2, every = 5, on_round = function()
+          return {set = set}
+        end})
+        local ok, err = pcall(function()
+          for _ in parallel(40) do r[1] = r[1] + change(given.factor) end
+        end)
+        assert.is_false(ok)
+        return tostring(err)
+      end
+      assert.matches("cannot set 'rate': the body itself takes no number", answer {rate = 2})
+      assert.matches("cannot set 'factor': the body itself takes no number", answer {factor = 2})
+      assert.matches("sets 'rate' to x: it sets numbers", answer {rate = "x"})
+    end)
+
+    it("is given how many rounds there are, of shares that are dealt out anew, too", function()
+      local function rounds_of(change)
+        local w, seen = meissa.zeros(1), {}
+        local r = meissa.replicate(w, {replicas = 2, every = 5, on_round = function(s)
+          seen[#seen + 1] = s.round .. "/" .. s.rounds
+          return s.round == 2 and change or nil
+        end})
+        for _ in parallel(40) do r[1] = r[1] + 1 end
+        return table.concat(seen, " ")
+      end
+      assert.equal("1/4 2/4 3/4 4/4", rounds_of(nil))
+      assert.equal("1/4 2/4 3/7 4/7 5/7 6/7 7/7", rounds_of {every = 2})
     end)
 
     -- A filter that lets all through has a barrier, exchanges of values alone have none.

@@ -126,6 +126,35 @@ describe("replicas of models", function()
     end
   end)
 
+  it("begin with what they are built with after a reset, whatever the merge", function()
+    for _, road in ipairs(ROADS) do
+      on(road, function()
+        for _, options in ipairs {{}, {merge = {add = 0.5}}, {push_sum = true, topology = "ring"},
+                                  {filter = {magnitude = 0.1}}} do
+          options.replicas, options.every = 2, 2
+          options.params = function(model) return model.w end
+          local r = meissa.replicate(function() return {w = meissa.full({1}, 10)} end, options)
+          local ones = meissa.ones(8)
+          local function pass()
+            local sum = 0
+            for e in parallel(8) do
+              local model = r()
+              sum = sum + model.w[1]
+              model.w[1] = model.w[1] + ones[e]
+            end
+            return {sum, r().w[1]}
+          end
+          local first = pass()
+          assert.is_true(pass()[2] > first[2])
+          r:reset()
+          assert.equal(10, r().w[1])
+          assert.equal(10, r:replica(1)[1])
+          assert.same(first, pass())
+        end
+      end)
+    end
+  end)
+
   it("begin as they are built, each by its number", function()
     for _, road in ipairs(ROADS) do
       on(road, function()

@@ -188,7 +188,14 @@ function M.check_whole(value, what, least, most)
   if good then return value end
   local bound = not most and " on" or most == math.huge and " on, or math.huge" or
     string.format(" to %d", most)
-  M.raise("OPT", "%s is a whole number from %d%s, not %s", what, least, bound, tostring(value))
+  M.raise("OPT", "%s is a whole number from %d%s, not %s", what, least, bound, M.shown(value))
+end
+
+--- A value in an error's text: strings are quoted, and of tables no address is told.
+function M.shown(value)
+  if type(value) == "string" then return '"' .. value .. '"' end
+  if type(value) == "table" and not debug.getmetatable(value) then return "a table" end
+  return tostring(value)
 end
 
 --- Refuses options that are not known.

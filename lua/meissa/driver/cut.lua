@@ -79,8 +79,8 @@ end
 
 local function shown(loop, state, t)
   return {
-    round = t, rounds = t - 1 + loop.shares.rounds, sums = sums_of(loop), bytes = loop.bytes,
-    waited = loop.waited, disagreement = M.disagreement(state),
+    round = t, rounds = loop.shared_at + loop.shares.rounds, sums = sums_of(loop),
+    bytes = loop.bytes, waited = loop.waited, disagreement = M.disagreement(state),
     value = function()
       local vector = doubles(state.exchange.count)
       state.exchange:value(state.before, vector)
@@ -103,25 +103,36 @@ local function find_parameters(run)
   return run.record.loop:parameters(is_array)
 end
 
+-- The capture that is the body's number of this name.
+-- Errors: OPT, with the reason why it cannot be set.
+local function find_number(run, name)
+  run.is_parameter = run.is_parameter or find_parameters(run)
+  local why = "the body itself takes no number of this name from outside (give it to " ..
+    "functions that it calls as an argument)"
+  for c, capture in ipairs(run.record.captures) do
+    local fits = capture.root == name and run.bindings[c].kind == "number"
+    if fits and #capture.fields == 0 then
+      if not run.is_parameter[c] then return c end
+      why = "the loop's plan may depend on it, because it is in a subscript, a condition or an " ..
+        "argument of a method: keep it in an array, rate = meissa.full({1}, 0.1), read rate[1] " ..
+        "in the body, and let on_round write rate[1]"
+    end
+  end
+  errors.raise("OPT", "on_round cannot set '%s': %s", tostring(name), why)
+end
+
 -- Gives captured numbers of the body other values, from the next round on.
 local function set_numbers(run, set)
   if type(set) ~= "table" then
     errors.raise("OPT", "what on_round answers as 'set' is a table of numbers by name, not %s",
                  tostring(set))
   end
-  run.is_parameter = run.is_parameter or find_parameters(run)
   for name, value in tables.each(set) do
-    local found
-    for c, capture in ipairs(run.record.captures) do
-      local plain = capture.root == name and #capture.fields == 0
-      if plain and run.bindings[c].kind == "number" and not run.is_parameter[c] then found = c end
-    end
-    if not found or type(value) ~= "number" then
-      errors.raise("OPT", "on_round sets '%s' to %s: it sets numbers that the loop's body takes " ..
-                   "from outside, and that are no part of a subscript", tostring(name),
+    if type(value) ~= "number" then
+      errors.raise("OPT", "on_round sets '%s' to %s: it sets numbers", tostring(name),
                    tostring(value))
     end
-    run.values[found] = value
+    run.values[find_number(run, name)] = value
   end
 end
 

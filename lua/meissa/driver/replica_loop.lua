@@ -191,6 +191,7 @@ end
 
 -- Shares out what is left.
 function Loop:share(every)
+  self.shared_at = self.t
   self.shares = shares_of.out(self.run, self.lead_group, every, self.t > 0 and self.done or nil)
 end
 

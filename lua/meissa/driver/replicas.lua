@@ -15,6 +15,7 @@ local copies = require "meissa.sync.replica_group"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.failure"
 local hosting = require "meissa.driver.hosting"
+local isolate = require "meissa.sync.isolate"
 local meetings = require "meissa.sync.meeting"
 local nesting = require "meissa.base.nesting"
 local message = require "meissa.kernel.message"
@@ -75,11 +76,22 @@ local function publish(run)
   end
 end
 
+-- Operations of allReduce are copies, as they are where they are sent.
+local function copy_operations(run)
+  for _, replica in ipairs(run.replicas) do
+    local request = replica.request
+    if request and request.op then
+      request.op = isolate.copy(request.op, {}, 0, function() return nil end)
+    end
+  end
+end
+
 local function run_here(run, fn, setup, arguments, count)
   carriers.set_up(setup, 1)
   for k = 1, run.count do carriers.begin(run, k, fn, arguments, count) end
   publish(run)
   while not all_finished(run) do
+    copy_operations(run)
     local answer, gets = meet_all(run)
     for _, replica in ipairs(gets and run.replicas or {}) do
       values.assign(replica.request.values, gets)
@@ -188,6 +200,7 @@ end
 
 -- Runs replicas on workers; once more from the beginning where one has died with what it had.
 local function run_on_workers(run, sent)
+  io.stdout:flush() -- what is printed here comes before what replicas print
   run.hosting = hosting.new(run.count)
   run.owned = {is_seen = function(value)
     return run.mailbox ~= nil and run.mailbox:place_of(value) ~= nil

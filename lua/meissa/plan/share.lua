@@ -63,6 +63,9 @@ local function check_space(space)
                    "by which a loop %s", name, does)
     end
   end
+  if space.options.ordered then
+    errors.raise("OPT", "a loop over replicas has no order among them: leave out 'ordered = true'")
+  end
   if space.array and not space.sparse then
     errors.raise("OPT", "a loop over replicas runs over ranges or the entries of a sparse " ..
                  "array: for i in parallel(A:size(1)) do ... A[i] ...")

@@ -198,14 +198,17 @@ end
 --- r:replica(k): a new array with the parameters of replica k.
 function Model:replica(k) return self.group.members[1]:replica(k) end
 
---- r:reset(): the next loop begins with models that are built anew.
+--- r:reset(): the next loop begins with models that are built anew, and so does r().
 function Model:reset()
   self.group.members[1]:reset()
-  self.group.begun = nil
+  self.group.begun, self.group.merged = nil, nil
   made[self.id], by_call[self.call] = nil, nil
   last_id = last_id + 1
   self.id, self.call = last_id, M.call(last_id, self.build, self.params)
   by_call[self.call] = self
+  local vector = M.own(self.id, self.build, self.params).vector
+  ffi.copy(array.core(self.group.members[1].target).data, vector.pointer,
+           vector.count * ffi.sizeof(vector.type))
 end
 
 --- r() outside of a loop: a model with what the replicas have come to together.

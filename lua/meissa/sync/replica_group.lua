@@ -11,6 +11,7 @@ local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local models = require "meissa.sync.models"
+local nesting = require "meissa.base.nesting"
 local settings_of = require "meissa.sync.settings"
 
 local M = {}
@@ -129,6 +130,10 @@ local METHODS = {replica = replica, reset = reset}
 function Replica.__index(self, key)
   if METHODS[key] then return METHODS[key] end
   if key == "rows" then return nil end
+  if nesting.in_body then
+    errors.raise("ARR", "a %s is shared out by a loop of the program itself: one in another " ..
+                 "loop's body, or in a function of meissa.replicas, runs in place", tostring(self))
+  end
   errors.raise("ARR", "a %s is for the body of a parallel loop; outside of one, r:replica(k) " ..
                "gives what replica k holds", tostring(self))
 end

@@ -30,7 +30,7 @@ end
 
 local function number(value, least, what)
   if type(value) ~= "number" or value ~= value or value < least then
-    refuse("%s is a number from %g on, not %s", what, least, tostring(value))
+    refuse("%s is a number from %g on, not %s", what, least, errors.shown(value))
   end
   return value
 end
@@ -40,7 +40,7 @@ local function choice(value, names, what)
     if value == name then return k - 1 end
   end
   local near = type(value) == "string" and errors.nearest(value, names)
-  refuse("%s is \"%s\", not %s%s", what, table.concat(names, "\" or \""), tostring(value),
+  refuse("%s is \"%s\", not %s%s", what, table.concat(names, "\" or \""), errors.shown(value),
          near and string.format(" (did you mean \"%s\"?)", near) or "")
 end
 
@@ -84,8 +84,9 @@ function M.merge(merge, replicas)
   end
   if type(merge) == "table" and merge.add ~= nil then return parse_add(merge, replicas) end
   if type(merge) == "table" and merge.weighted ~= nil then return parse_weighted(merge) end
-  refuse("option 'merge' is \"mean\", {add = gamma}, {weighted = lambda}, \"take\" or a " ..
-         "function of the own value, a received one and its weight, not %s", tostring(merge))
+  refuse("option 'merge' is \"mean\", {add = gamma, sigma =, damp =}, {weighted = lambda}, " ..
+         "\"take\" or a function of the own value, a received one and its weight, not %s",
+         errors.shown(merge))
 end
 
 -- ----------------------------------------------------------------------------------- filters
@@ -105,11 +106,11 @@ local function parse_filter(filter)
   if filter == nil then return {kind = "none"} end
   if type(filter) ~= "table" then
     refuse("option 'filter' is {relative = eps}, {magnitude = eps}, {priority = name} or " ..
-           "{sketch = \"count\"}, not %s", tostring(filter))
+           "{sketch = \"count\"}, not %s", errors.shown(filter))
   end
   if filter.sketch ~= nil then return parse_sketch(filter) end
   errors.check_options("option 'filter'", filter,
-                       {"relative", "magnitude", "floor", "priority", "seed"})
+                       {"relative", "magnitude", "floor", "priority", "seed", "sketch"})
   if filter.relative ~= nil and filter.magnitude ~= nil then
     refuse("a filter's threshold is relative or of the magnitude, not both")
   end
@@ -303,7 +304,7 @@ end
 
 local function boolean(options, name)
   if options[name] ~= nil and type(options[name]) ~= "boolean" then
-    refuse("option '%s' is true or false, not %s", name, tostring(options[name]))
+    refuse("option '%s' is true or false, not %s", name, errors.shown(options[name]))
   end
   return options[name] == true
 end

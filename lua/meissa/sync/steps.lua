@@ -96,7 +96,8 @@ end
 --- Elastic averaging: every tau steps a replica and a center that all share move towards each
 -- other by alpha of their distance.
 -- @param tree a replica of meissa.replicas @number tau steps @number alpha
--- @treturn table averageParameters(params), synchronizeCenter(params)
+-- @treturn table averageParameters(params), synchronizeCenter(params),
+-- synchronizeParameters(params), center()
 -- Errors: OPT.
 function M.ea(tree, tau, alpha)
   check_tree("meissa.ea", tree)
@@ -134,17 +135,37 @@ function M.ea(tree, tau, alpha)
     for e, center in ipairs(state.center) do center:add(state.delta[e]) end
   end
 
-  --- Waits until all replicas have taken their steps; then all have the same center.
-  function self.synchronizeCenter(params)
+  -- Answers the others' steps until all have taken theirs. One that took some moves once more.
+  local function finish(params)
     if not state then open(params) end
     for _, delta in ipairs(state.delta) do delta:fill(0) end
     tree.allReduce(state.delta, plus, function(_, e)
       state.center[e]:add(state.delta[e])
-      pull(state, e, alpha)
+      if step > 0 then pull(state, e, alpha) else state.delta[e]:fill(0) end
       return state.delta[e]
     end)
-    tree.scatter(state.center)
     step = 0
+  end
+
+  --- Waits until all replicas have taken their steps; then all have the center of the first.
+  function self.synchronizeCenter(params)
+    finish(params)
+    tree.scatter(state.center)
+  end
+
+  --- The same, and all have its parameters, too: they are the center.
+  function self.synchronizeParameters(params)
+    finish(params)
+    tree.scatter(params)
+    for e, param in ipairs(state.params) do state.center[e]:copy(param) end
+  end
+
+  --- Copies of what the center is, one of each parameter in their order; empty before the first
+  -- step.
+  function self.center()
+    local list = {}
+    for e, center in ipairs(state and state.center or {}) do list[e] = center:clone() end
+    return list
   end
 
   return self

@@ -11,6 +11,7 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local methods = require "meissa.array.method"
 local tables = require "meissa.base.tables"
+local thrown = require "meissa.base.thrown"
 
 local lib = c_api.lib
 
@@ -201,7 +202,13 @@ end
 -- What a value becomes with another one. An operation on arrays may change the first in place.
 -- Errors: BDY for what can take the value's place nowhere.
 local function combine(op, value, other)
-  local result = op(value, other)
+  local ok, result = pcall(op, value, other)
+  if not ok then
+    if errors.is(result) or string.find(tostring(result), "interrupted!$") then error(result, 0) end
+    error(errors.new {code = "BDY", value = thrown.value(result), message = string.format(
+      "the operation of an allReduce failed on two %s: %s", is_number(value) and "numbers" or
+      "arrays", thrown.message(result))}, 0)
+  end
   if result == nil and not is_number(value) then return value end
   if result ~= nil and is_number(result) == is_number(value) and
      (is_number(result) or has_methods(result)) then

@@ -112,6 +112,13 @@ local function check_vector(w)
   end
 end
 
+-- Where an array's elements are, as a string: views of the same ones are the same array.
+local function place_of(w)
+  local about = array.describe(w)
+  return string.format("%d %s %s %s", about.store, tostring(array.core(w).data),
+                       table.concat(about.dims, "x"), table.concat(about.strides, ","))
+end
+
 -- Exchanges an array of this replica's: the first one that it exchanges with the first one of each
 -- other, and so on.
 local function exchange(self, face, w, options)
@@ -121,12 +128,12 @@ local function exchange(self, face, w, options)
   end
   check_vector(w)
   errors.check_options("r:exchange", options, settings_of.OPTIONS)
-  local id = array.describe(w).id
-  if not self.slots[id] then
+  local place = place_of(w)
+  if not self.slots[place] then
     self.slot_count = self.slot_count + 1
-    self.slots[id] = self.slot_count
+    self.slots[place] = self.slot_count
   end
-  meet(self, {kind = "exchange", array = w, slot = self.slots[id], options = options or {}})
+  meet(self, {kind = "exchange", array = w, slot = self.slots[place], options = options or {}})
   return w
 end
 
@@ -166,6 +173,9 @@ local function new_replica(run, index)
     index = index, count = run.count, nodeIndex = index, numNodes = run.count,
     walkTable = function(t, fn)
       check_dot(self, "walkTable", t)
+      if type(fn) ~= "function" then
+        errors.raise("OPT", "r.walkTable(t, fn): fn is a function of a value, not %s", tostring(fn))
+      end
       return values.walk(t, fn)
     end,
     allReduce = function(value, op, zero) return all_reduce(self, value, op, zero) end,
