@@ -174,9 +174,21 @@ static bool try(lua_State *L, const ms_running *of, int count) {
   return true;
 }
 
-/* again(...) -> launch, or nothing */
+#define STOCK_MASK (LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
+
+/* Whether Ctrl-C came since there was the hook `before`: LuaJIT's own program then sets one that
+ * would raise its error in whatever code comes next. It is taken off. */
+static bool take_interrupt(lua_State *L, lua_Hook before) {
+  bool came = lua_gethook(L) != before && lua_gethook(L) != NULL &&
+              lua_gethookmask(L) == STOCK_MASK && lua_gethookcount(L) == 1;
+  if (came) lua_sethook(L, NULL, 0, 0);
+  return came;
+}
+
+/* again(...) -> launch, whether Ctrl-C came meanwhile; or nothing */
 static int run_again(lua_State *L) {
   lua_Debug frame;
+  lua_Hook hook = lua_gethook(L);
   int count = lua_gettop(L);
   if (count == 0 || count > MS_MAX_DIMS + 1 || lua_getstack(L, CALLER, &frame) == 0) return 0;
   luaL_checkstack(L, 20, "a parallel loop");
@@ -193,7 +205,8 @@ static int run_again(lua_State *L) {
     int own = lua_gettop(L);
     if (try(L, &at, count)) {
       lua_settop(L, own);
-      return 1;
+      lua_pushboolean(L, take_interrupt(L, hook));
+      return 2;
     }
     lua_settop(L, list);
   }

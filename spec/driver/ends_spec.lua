@@ -215,4 +215,42 @@ describe("Ctrl-C", function()
     ]])
     has(output, "INT", "back\t2080")
   end)
+
+  -- Loops that run again and again, and write two arrays and a sum.
+  local ALIKE = [[
+    local meissa = require "meissa"
+    local parallel = meissa.parallel
+    local n, count = 3000, 0
+    local x, y, from = meissa.zeros(n), meissa.zeros(n), meissa.zeros({n}, {type = "int32"})
+    for i = 1, n do from[i] = i %% 7 == 0 and math.max(1, math.floor(i / 2)) or i end
+    local w = meissa.zeros(1)
+    local r = meissa.replicate(w, {replicas = 4, every = 50})
+    local function pass()
+      %s
+        x[i] = x[i] + 1
+        y[i] = y[i] + 1
+        count = count + 1
+      end
+    end
+    for _ = 1, 20 do pass() end
+    os.execute("(sleep %g; kill -INT " .. require("ffi").C.getpid() .. ") &")
+    local ok, err = pcall(function() while true do pass() end end)
+    local same = count == x:sum() and count == y:sum()
+    print(ok, tostring(err):match "interrupted" or err, same or x:sum() .. " " .. count)]]
+  local LOOPS = {
+    ["of levels"] = "for i in parallel({2, n}) do\nlocal z = 0 * x[from[i]]\nx[i] = x[i] + z",
+    ["on workers"] = "for i in parallel({2, n}) do",
+    ["in the driver's process"] = "for i in parallel({2, 100}) do",
+    ["in rounds"] = "for _, i in meissa.iterate(x, 5) do",
+    ["over replicas"] = "for i in parallel({2, n}) do\nr[1] = r[1] + 1",
+  }
+  for name, head in pairs(LOOPS) do
+    it("leaves nothing half done of loops " .. name, function()
+      for _, after in ipairs {0.05, 0.13} do
+        local text = 'require("ffi").cdef "int getpid(void);"\n' .. ALIKE:format(head, after)
+        assert.equal("false\tinterrupted\ttrue\n",
+                     (child.script(text, {env = "MEISSA_WORKERS=2"})), name)
+      end
+    end)
+  end
 end)

@@ -272,6 +272,46 @@ describe("meissa.iterate", function()
     end)
   end)
 
+  it("leaves all arrays as they were when it fails, whichever round that is in", function()
+    everywhere(function(where)
+      local x, v, sum = meissa.zeros(10), meissa.zeros(10), 0
+      local function run(options, failing)
+        return pcall(function()
+          for t, j in meissa.iterate(x, 6, options) do
+            x[j] = x[j] + 1
+            v[j] = v[j] + 1
+            sum = sum + 1
+            if t == failing and j == 2 then error("stop here") end
+          end
+        end)
+      end
+      for _, each in ipairs {{{}, 5}, {{test = 2, stop = function() return false end}, 5},
+                             {{test = 2, stop = function() return false end, depth = 1}, 5},
+                             {{stop = function(t) if t == 3 then error("no") end end}, nil},
+                             {{stop = function(t) if t == 3 then v[1] = 100 end end}, nil}} do
+        assert.is_false((run(unpack(each, 1, 2))), where)
+        assert.same({0, 0, 0}, {x:sum(), v:sum(), sum}, where)
+      end
+      assert.is_true((run {test = 2, stop = function(t) return t == 4 end}))
+      assert.same({40, 40, 40}, {x:sum(), v:sum(), sum}, where)
+    end)
+  end)
+
+  it("changes nothing where a condition never lets it write", function()
+    everywhere(function(where)
+      local x, y, never = meissa.full({10}, 3), meissa.zeros(10), false
+      for _, j in meissa.iterate(x, 3) do if never then x[j] = 2 end end
+      assert.equal(3, meissa.last().rounds, where)
+      for _, j in meissa.iterate(x, 3) do if j > 30 then x[j] = 2 end end
+      for t, j in meissa.iterate(x, 3, {2, 1}) do if j > t then x[j] = 2 end end
+      for t, lo, hi in meissa.iterate(x, 3, {1, 1}, {by = "range"}) do
+        for j = lo, hi do if j > t then x[j] = 2 end end
+      end
+      for _, j in meissa.iterate({x, y}, 3) do y[j] = y[j] + x[j] end
+      assert.same({30, 90}, {x:sum(), y:sum()}, where)
+    end)
+  end)
+
   it("has a closure form, and plans without running", function()
     meissa.init {workers = 2}
     local A = meissa.ones(10)

@@ -101,11 +101,94 @@ describe("replays", function()
     assert.not_equal(by_hand(1), replayed:match "^[^\n]*")
   end)
 
+  -- Rounds of which one raises what it reads: what that is depends on who was how fast. The first
+  -- loop fails and is caught, the second one follows.
+  local FAILING = [[
+    local meissa = require "meissa"
+    local n, fails = 162, tonumber(os.getenv "FAILS")
+    local function pause(j)
+      if j % 40 ~= 3 or os.getenv "MEISSA_REPLAY" then return end
+      local ffi = require "ffi"
+      pcall(ffi.cdef, "int usleep(unsigned);")
+      ffi.C.usleep(100 + j)
+    end
+    local u = meissa.rand({n}, {seed = 1})
+    for pass = 1, 2 do
+      local failing = pass == 1 and fails or 0
+      local ok, err = pcall(meissa.iterate, u, 60, {2, n - 1},
+                            {impure = true, ranges = 6, sync = "async"}, function(t, j)
+        pause(j)
+        local new = 0.5 * (u[j - 1] + u[j + 1])
+        if t == failing and j == 83 then error(("x = %.17g"):format(new)) end
+        u[j] = new
+      end)
+      print(ok, ok or tostring(err):match "x = %S+" or err, u[83])
+    end]]
+
+  it("of runs that fail fail as these did, and go on", function()
+    local path = directory .. "/failing"
+    local env = "FAILS=40 MEISSA_WORKERS=3 MEISSA_HISTORY=" .. path
+    local recorded, status = child.script(FAILING, {env = env})
+    assert.equal(0, status, recorded)
+    assert.matches("^false\tx = [%d.e-]+\t.*\ntrue\ttrue", recorded)
+    for workers = 0, 2 do
+      env = ("FAILS=40 MEISSA_WORKERS=%d MEISSA_REPLAY=%s"):format(workers, path)
+      assert.equal(recorded, (child.script(FAILING, {env = env})))
+    end
+    -- Another program, which does not fail there.
+    local replayed = child.script(FAILING, {env = "FAILS=0 MEISSA_REPLAY=" .. path})
+    assert.matches("^false\tscript.lua:%d+: OPT: MEISSA_REPLAY: the record in '.*' ends in " ..
+                   "its job 1 of rounds, which failed: all that it has of it was run again, " ..
+                   "and nothing failed", replayed)
+  end)
+
+  it("of runs that were killed end where these did", function()
+    local path = directory .. "/killed"
+    local env = "FAILS=0 MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path
+    assert.equal(0, (select(2, child.script(FAILING, {env = env}))))
+    local text = child.read(path)
+    child.write(path, text:sub(1, math.floor(#text / 3))) -- most likely in the midst of a line
+    local replayed = child.script(FAILING, {env = "FAILS=0 MEISSA_REPLAY=" .. path})
+    assert.matches("^false\tscript.lua:%d+: OPT: MEISSA_REPLAY: the record in '.*' ends in " ..
+                   "its job 1 of rounds, which was never over", replayed)
+  end)
+
+  it("are not written over", function()
+    local path = directory .. "/both"
+    assert.equal(0, (select(2, run("staleness = 1", "MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path))))
+    local before = child.read(path)
+    refuse(("MEISSA_HISTORY=%s MEISSA_REPLAY=%s"):format(path, path),
+           "MEISSA_HISTORY and MEISSA_REPLAY both name '.*both': what is replayed would be written")
+    assert.equal(before, child.read(path))
+  end)
+
   it("need a record that was made with workers", function()
     local path = directory .. "/alone"
     run("staleness = 1", "MEISSA_WORKERS=0 MEISSA_HISTORY=" .. path)
     refuse("MEISSA_WORKERS=2 MEISSA_REPLAY=" .. path,
            "has no rounds: the record is of another program, or of a run without workers")
+  end)
+
+  it("of records that cannot be run are refused", function()
+    local path = directory .. "/mended"
+    run("staleness = 2", "MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path)
+    local text = child.read(path)
+    local function without(pattern) return (text:gsub("[^\n]*" .. pattern .. "[^\n]*\n", "", 1)) end
+    local DAMAGED = {
+      range = text:gsub("range=7 version=", "range=8 version="),
+      ["no commits"] = text:gsub("[^\n]* commit [^\n]*\n", ""),
+      ["no begin"] = without " begin .- round=3", ["no read"] = without " read .- round=4 ",
+      ["one commit less"] = without " commit .- block=2", fraction =
+      text:gsub("version=(%d+)", "version=%1.5", 1), ["too new"] =
+      text:gsub("version=0", "version=7", 1), negative = text:gsub("version=0", "version=-1", 1),
+      huge = text:gsub("version=0", "version=1e15", 1), garbage = text:gsub("\n", "\ngarbage\n", 1),
+      rounds = text:gsub("rounds=%d+", "rounds=x", 1), set = text:gsub("reads=%S+", "reads=0-9", 1),
+    }
+    for what, damaged in pairs(DAMAGED) do
+      assert.not_equal(text, damaged, what)
+      child.write(path, damaged)
+      refuse("MEISSA_REPLAY=" .. path, "is damaged: meissa check%-history says where")
+    end
   end)
 
   it("of other programs, and of what is no history, are refused", function()

@@ -36,9 +36,14 @@ end
 M.join = look
 
 --- In the driver: begins what MEISSA_TRACE, MEISSA_TRACE_FILE and MEISSA_HISTORY ask for.
--- Errors: OPT for what is no category, FIL for a file that cannot be written.
+-- Errors: OPT for what is no category, and for a history that is to be replayed; FIL for a file
+-- that cannot be written.
 function M.open()
   local history = environment.get "MEISSA_HISTORY"
+  if history and history == environment.get "MEISSA_REPLAY" then
+    errors.raise("OPT", "MEISSA_HISTORY and MEISSA_REPLAY both name '%s': what is replayed " ..
+                 "would be written over; unset MEISSA_HISTORY, or give it another file", history)
+  end
   if history then
     local err = native.new_error()
     if native.lib.ms_history_open(history, err) ~= 0 then errors.raise_core(err) end

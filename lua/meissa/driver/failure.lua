@@ -71,11 +71,17 @@ function M.raise(run, layout, failure)
   error(errors.new(fields), 0)
 end
 
---- Raises INT after a loop that was interrupted and went on to its end.
+--- Raises INT after a loop that was interrupted and went on to its end. `place` is where it stands,
+-- as debug.getinfo has it.
+function M.raise_interrupted(place)
+  error(errors.new {code = "INT", message = "interrupted, after the end of the loop",
+                    file = place.short_src, line = place.currentline}, 0)
+end
+
+--- The same where a run was.
 function M.check_interrupted(run)
   if not run.interrupted then return end
-  error(errors.new {code = "INT", message = "interrupted, after the end of the loop",
-                    file = run.record.file, line = run.record.line}, 0)
+  M.raise_interrupted {short_src = run.record.file, currentline = run.record.line}
 end
 
 --- Whether an error is what LuaJIT's own program makes of Ctrl-C in this process.

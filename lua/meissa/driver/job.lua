@@ -295,6 +295,7 @@ function M.run_round_here(run)
     end
   end
   told:over(true)
+  if along and along.order then replay.check_end(along) end
   M.mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return {results = results, held = held, buffers = where.buffers, bytes = kernel_bytes,
@@ -348,6 +349,7 @@ function M.run_here(run)
       end
       told:over(first.err == nil)
       first:check()
+      if along and along.order then replay.check_end(along) end
       stages.merge(run, parts, log)
     end
   end

@@ -47,9 +47,10 @@ end
 --- Runs the loop of the function that has called the caller, given meissa.parallel's arguments, if
 -- a launch fits.
 -- @return the launch; nil: nothing has been done
+-- @return whether Ctrl-C came meanwhile
 function M.again(...)
   check_workers()
-  local launch = run_again(...)
+  local launch, interrupted = run_again(...)
   if not launch then return nil end
   random.count_loop()
   M.executions = M.executions + 1
@@ -58,7 +59,7 @@ function M.again(...)
     local record = launch:kept().record
     trace.say("plan", "launch loop=%s:%d", record.file, record.line)
   end
-  return launch
+  return launch, interrupted
 end
 
 -- The plan for numbers on a launch's line, which was run without it; that at which the line begins

@@ -15,6 +15,7 @@ local frame = require "meissa.capture.frame"
 local grids = require "meissa.plan.grid"
 local history = require "meissa.driver.history"
 local inprocess = require "meissa.driver.inprocess"
+local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
 local launches = require "meissa.driver.launch"
 local levels = require "meissa.driver.levels"
@@ -97,6 +98,21 @@ local function run_engine_here(run)
   return run_blocks_here(run)
 end
 
+-- Runs a loop on workers: Ctrl-C comes before it is over, or when its variables are assigned.
+local function run_held(run, fn, ...)
+  run.held = interrupt.hold()
+  local ok, assigned, plan = pcall(fn, ...)
+  if ok then return assigned, plan end
+  if run.held then interrupt.release() end
+  error(assigned, 0)
+end
+
+-- All of a loop is done: Ctrl-C that came meanwhile is raised.
+local function release(run)
+  if run.held and interrupt.release() then run.interrupted = true end
+  failures.check_interrupted(run)
+end
+
 -- Runs a loop over replicas; the list of {capture=, value=} to assign.
 local function run_replicated(run)
   local assigned, measured = replicated.run(run)
@@ -158,9 +174,11 @@ end
 --- The iterator of a parallel loop; see the manual.
 -- Errors: SRC DEP OPT ARR BDY WRK INT NET.
 function M.parallel(...)
-  local launch = not nesting.in_body and launches.again(...)
+  local launch, interrupted = nil, nil
+  if not nesting.in_body then launch, interrupted = launches.again(...) end
   if launch then
     last_plan = launch
+    if interrupted then failures.raise_interrupted(debug.getinfo(2, "Sl")) end
     return finished
   end
   local called = system.clock()
@@ -193,7 +211,7 @@ function M.parallel(...)
   if #plan.replicas > 0 then
     assigned = run_replicated(run)
   elseif run.levels and pool.workers() > 0 then
-    assigned, last_plan = levels.run(run, run.levels)
+    assigned, last_plan = run_held(run, levels.run, run, run.levels)
   elseif by_engine(plan, space) then
     assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
@@ -201,13 +219,13 @@ function M.parallel(...)
     inprocess.enter(iterator, 2)
     return iterator
   else
-    assigned = speculate.run(run, run_on_workers, run_blocks_here)
+    assigned = run_held(run, speculate.run, run, run_on_workers, run_blocks_here)
   end
   for _, each in ipairs(assigned) do
     frame.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
+  release(run)
   if run.small then launches.keep(run, run.small, func, info.currentline, M.parallel) end
-  failures.check_interrupted(run)
   return finished
 end
 
@@ -264,14 +282,16 @@ local function each_of(space, fn, called)
     if #plan.replicas > 0 then
       assigned = run_replicated(run)
     elseif run.levels then
-      assigned, last_plan = levels.run(run, run.levels)
+      assigned, last_plan = run_held(run, levels.run, run, run.levels)
+    elseif pool.workers() > 0 then
+      assigned = run_held(run, speculate.run, run, attempt, run_blocks_here)
     else
       assigned = speculate.run(run, attempt, run_blocks_here)
     end
     for _, each in ipairs(assigned) do
       frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
-    failures.check_interrupted(run)
+    release(run)
   end
 end
 

@@ -4,7 +4,9 @@
 -- Which versions the blocks of stale or unsynchronised rounds read is a matter of luck; recorded
 -- (docs/formats.md), it can be had again, with the same bits. Blocks are run in the order in which
 -- they were finished, so all that one has read is there; how many versions are kept is what the
--- record's reads need. The n-th job of rounds that came to its end is for the n-th one of the run.
+-- record's reads need. The n-th job of rounds is for the n-th one of the run; one that was begun
+-- again, because a worker died, does not count. Of a job that failed, or was never over, what it
+-- has is run, at last the blocks that had begun: one of them has the error.
 -- @module meissa.driver.replay
 
 local environment = require "meissa.base.environment"
@@ -17,17 +19,48 @@ local HEADER = "meissa-history 1"
 
 -- ---- reading
 
+-- A record is believed as far as it says what can be run: each block reads, once, what it may read
+-- and was finished, and its rounds come one after the other. What is wrong raises DAMAGED.
+local DAMAGED = {}
+
+local function expect(holds)
+  if not holds then error(DAMAGED, 0) end
+end
+
+local function word(line, name) return string.match(line, " " .. name .. "=(%S+)") end
+
+-- A whole number of an event.
 local function field(line, name)
-  return tonumber((string.match(line, " " .. name .. "=(%d+)%f[%D]")))
+  local text = word(line, name)
+  expect(text and string.find(text, "^%d+$") and #text < 16)
+  return tonumber(text)
+end
+
+-- The members of a list such as "0,2-4", or "-", all below 2^24; how many they are.
+local function set_of(text)
+  local set, count = {}, 0
+  for part in string.gmatch(text == "-" and "" or text, "[^,]+") do
+    local first, last = string.match(part, "^(%d+)%-?(%d*)$")
+    expect(first and #first < 9 and #last < 9)
+    for member = tonumber(first), tonumber(last ~= "" and last or first) do
+      expect(not set[member])
+      set[member], count = true, count + 1
+    end
+  end
+  return set, count
 end
 
 local handlers = {}
 
--- Jobs whose blocks read versions of one age, whoever is how fast, need no record.
+-- Jobs whose blocks read versions of one age, whoever is how fast, need no record. Of each block
+-- `past` is the last round that is over, `newest` the last one that can be run again.
 function handlers.rounds(record, line)
-  if field(line, "read_lag") == 0 and field(line, "read_ahead") == 0 then return end
-  record.open[field(line, "job")] = {rounds = field(line, "rounds"), ranges = 0, begun = {},
-                                     order = {}, place = {}, reads = {}}
+  if word(line, "read_lag") == "0" and word(line, "read_ahead") == "0" then return end
+  local number = field(line, "job")
+  expect(word(line, "read_lag") and word(line, "read_ahead") and not record.open[number])
+  record.open[number] = {number = number, rounds = field(line, "rounds"), ranges = 0, sets = {},
+                         counts = {}, past = {}, newest = {}, begun = {}, order = {}, place = {},
+                         reads = {}}
 end
 
 local function of_job(handle)
@@ -37,22 +70,40 @@ local function of_job(handle)
   end
 end
 
-handlers.block = of_job(function(job) job.ranges = job.ranges + 1 end)
-handlers.begin = of_job(function(job, line, block)
-  job.begun[block] = {round = field(line, "round"), reads = {}}
+handlers.block = of_job(function(job, line, block)
+  expect(not job.sets[block] and word(line, "reads"))
+  job.sets[block], job.counts[block] = set_of(word(line, "reads"))
+  job.past[block], job.newest[block], job.ranges = 0, 0, job.ranges + 1
 end)
+
+-- A block may be run again if its process was lost as it ended.
+handlers.begin = of_job(function(job, line, block)
+  local round = field(line, "round")
+  expect(job.sets[block] and (round == job.past[block] + 1 or
+                              job.fenced and round == job.past[block]))
+  job.begun[block] = {round = round, reads = {}, count = 0}
+end)
+
+-- After a failure in a job counts say that blocks are over which were left out.
 handlers.read = of_job(function(job, line, block)
-  job.begun[block].reads[field(line, "range")] = field(line, "version")
+  local begun, range, version = job.begun[block], field(line, "range"), field(line, "version")
+  expect(begun and not begun.over and job.sets[block][range] and not begun.reads[range])
+  begun.count, begun.reads[range] = begun.count + 1, version
+  begun.lost = begun.lost or version > job.newest[range]
 end)
 handlers.pin = handlers.read
 
--- A block that was run again, since its worker died as it ended, counts as it was the last time.
+-- A block that was run again counts as it was the last time.
 handlers.commit = of_job(function(job, _, block)
   local begun = job.begun[block]
+  expect(begun and not begun.over and begun.count == job.counts[block])
+  begun.over, job.lost, job.past[block] = true, job.lost or begun.lost, begun.round
+  if begun.lost then return end
   local number = (begun.round - 1) * job.ranges + block
   if job.place[number] then job.order[job.place[number]] = false end
   job.order[#job.order + 1] = number
   job.place[number], job.reads[number] = #job.order, begun.reads
+  job.newest[block] = begun.round
 end)
 
 -- How many versions a job's reads need, in the order in which its blocks are run.
@@ -70,38 +121,97 @@ local function depth_of(job)
   return depth
 end
 
-handlers["end"] = function(record, line)
-  local job = record.open[field(line, "job")]
-  if not job then return end
+local function close(record, job)
+  for block = 0, job.ranges - 1 do
+    expect(job.sets[block])
+    for range in tables.each(job.sets[block]) do expect(range < job.ranges) end
+  end
+  record.open[job.number] = nil
   record.jobs[#record.jobs + 1] = job
   record.depth = math.max(record.depth, depth_of(job))
 end
 
+-- Adds the blocks that had begun and all read, in the order in which a job has errors.
+local function add_begun(job)
+  local last = {}
+  for _, block in ipairs(tables.keys(job.begun)) do
+    local begun = job.begun[block]
+    if not begun.over and not begun.lost and begun.count == job.counts[block] then
+      local number = (begun.round - 1) * job.ranges + block
+      last[#last + 1], job.reads[number] = number, begun.reads
+    end
+  end
+  table.sort(last)
+  for _, number in ipairs(last) do job.order[#job.order + 1] = number end
+end
+
+-- A job has not come to its end.
+local function give_up(record, job, why)
+  job.why = why
+  add_begun(job)
+  close(record, job)
+end
+
+handlers["end"] = function(record, line)
+  local job = record.open[field(line, "job")]
+  if not job then return end
+  expect(not job.lost)
+  for _, newest in tables.each(job.newest) do expect(newest == job.rounds) end
+  close(record, job)
+end
+
+-- Where a process was lost the job was begun again.
+function handlers.fail(record, line)
+  local job = record.open[field(line, "job")]
+  if not job then return end
+  if job.fenced then record.open[job.number] = nil else give_up(record, job, "failed") end
+end
+
+function handlers.fence(record)
+  for _, job in tables.each(record.open) do job.fenced = true end
+end
+
 function handlers.decide(record, line)
-  local function value(name) return tonumber((string.match(line, " " .. name .. "=(%S+)"))) end
+  local function value(name) return tonumber(word(line, name)) end
   record.decisions[#record.decisions + 1] = {rounds = field(line, "rounds"), every = value "every",
                                              staleness = value "staleness", eps = value "eps",
                                              lambda = value "lambda"}
 end
 
-local function read(path)
+-- The lines of a history behind its header. The last one is none without its end: whoever wrote it
+-- was killed.
+-- Errors: FIL for what is no history.
+local function lines_of(path)
   local file, problem = io.open(path)
   if not file then errors.raise("FIL", "MEISSA_REPLAY: %s", problem) end
-  local record = {path = path, open = {}, jobs = {}, depth = 2, next = 1, decisions = {},
-                  decided = 0}
-  local header = file:read()
-  if header ~= HEADER then
-    file:close()
+  local text = file:read("*a")
+  file:close()
+  if string.sub(text, 1, #HEADER + 1) ~= HEADER .. "\n" then
     errors.raise("FIL", "MEISSA_REPLAY: '%s' is no history: record one with MEISSA_HISTORY", path)
   end
-  for line in file:lines() do
-    local handle = handlers[string.match(line, "^%d+ %S+ %S+ %d+ (%S+)")]
-    if handle and not pcall(handle, record, line) then
-      file:close()
-      errors.raise("FIL", "MEISSA_REPLAY: '%s' is damaged: meissa check-history says where", path)
-    end
+  return string.gmatch(string.sub(text, #HEADER + 2), "([^\n]*)\n")
+end
+
+local function read_events(record, lines)
+  for line in lines do
+    local kind = string.match(line, "^%d+ %S+ %S+ %d+ (%l+)")
+    expect(kind)
+    local handle = handlers[kind]
+    if handle then handle(record, line) end
   end
-  file:close()
+  for _, number in ipairs(tables.keys(record.open)) do
+    give_up(record, record.open[number], "was never over")
+  end
+end
+
+local function read(path)
+  local record = {path = path, open = {}, jobs = {}, depth = 2, next = 1, decisions = {},
+                  decided = 0}
+  local ok, err = pcall(read_events, record, lines_of(path))
+  if not ok and err ~= DAMAGED then error(err, 0) end
+  if not ok then
+    errors.raise("FIL", "MEISSA_REPLAY: '%s' is damaged: meissa check-history says where", path)
+  end
   return record
 end
 
@@ -119,6 +229,13 @@ end
 
 -- ---- running
 
+-- The record ends in the job that was run last.
+local function raise_end(rest)
+  local number = record.next - 1
+  errors.raise("OPT", "MEISSA_REPLAY: the record in '%s' ends in its job %d of rounds, which " ..
+               "%s: %s", record.path, number, record.jobs[number].why, rest)
+end
+
 --- The next job of the record, for so many rounds of so many ranges.
 -- Errors: OPT if it is of others.
 function M.next(rounds, ranges)
@@ -127,7 +244,8 @@ function M.next(rounds, ranges)
                  "or of a run without workers (MEISSA_WORKERS=0), whose rounds are recorded as " ..
                  "plain loops; record a run with workers", record.path)
   end
-  local job = record.jobs[record.next]
+  local job, last = record.jobs[record.next], record.jobs[record.next - 1]
+  if not job and last and last.why then raise_end("the program goes on") end
   if not job or job.rounds ~= rounds or job.ranges ~= ranges then
     errors.raise("OPT", "MEISSA_REPLAY: job %d of rounds in '%s' %s, where the program has %d " ..
       "rounds of %d ranges: the record is of another program, or of other data", record.next,
@@ -151,6 +269,12 @@ function M.decision(rounds)
   end
   record.decided = number
   return decision
+end
+
+--- After the blocks of a job: raises OPT where the recorded job had no end.
+-- @tab job what `next` gave
+function M.check_end(job)
+  if job and job.why then raise_end("all that it has of it was run again, and nothing failed") end
 end
 
 --- The blocks of a job in the order in which they are to be run, as an iterator.

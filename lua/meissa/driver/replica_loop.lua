@@ -18,6 +18,7 @@ local damping = require "meissa.plan.damping"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local history = require "meissa.driver.history"
+local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
@@ -366,6 +367,7 @@ function M.run(run)
   local kept = run.space.transaction and snapshots.take(run, groups) or nil
   snapshots.attempt(run, kept, function()
     self:rounds()
+    run.held = interrupt.hold()
     self:finish()
   end)
   tell(self)

@@ -63,13 +63,13 @@ local function snapshot(self)
   return list[1]
 end
 
--- The arrays that a body reads and does not write, beside the versions.
+-- The arrays that a body reads beside the versions.
 local function read_by(run)
   local list = {}
   for c, binding in ipairs(run.bindings) do
     local about = binding.kind == "array" and run.plan.array_of[c]
     local own = about and not (binding.scratch or binding.buffers or run.versions.of[c])
-    if own and not about.written then list[#list + 1] = run.values[c] end
+    if own and string.find(about.access, "read", 1, true) then list[#list + 1] = run.values[c] end
   end
   return list
 end

@@ -10,6 +10,7 @@
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
 local lags = require "meissa.driver.lags"
 local loop = require "meissa.driver.loop"
@@ -22,6 +23,7 @@ local replay = require "meissa.driver.replay"
 local round_checks = require "meissa.driver.round_check"
 local round_reads = require "meissa.driver.round_reads"
 local round_tests = require "meissa.driver.round_tests"
+local snapshots = require "meissa.driver.snapshot"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
@@ -250,10 +252,12 @@ local function run_job(self, run, done, last)
   end
 end
 
--- Makes what the last job has left what the next one begins with.
-local function accept(self, run, rounds)
+-- Makes what the last job has left what the next one begins with. The last one is done.
+local function accept(self, run, rounds, is_last)
   if run.measured then add_measured(self.measured, run.measured) end
-  self.versions.memory:advance(rounds)
+  local seen = self.versions.memory:advance(rounds)
+  if seen and not is_last then errors.raise("INT", "interrupted between two rounds") end
+  self.interrupted = seen
 end
 
 -- Runs the rounds after `done` up to `last`, or to where a test in between stops the loop.
@@ -267,24 +271,20 @@ local function run_tested(self, run, done, last)
     return done, false
   end
   local seconds = system.clock() - began
-  if self.shows then accept(self, run, last - done) end
+  if self.shows then accept(self, run, last - done, false) end
   local stopped = round_tests.ask(self, run, done, last, seconds)
   if stopped and stopped < last then
     self.scalars = kept
     run_job(self, run, done, stopped)
   end
-  if not self.shows then accept(self, run, (stopped or last) - done) end
+  local ends = stopped ~= nil or last == self.request.rounds
+  if not self.shows then accept(self, run, (stopped or last) - done, ends) end
   return stopped or last, stopped ~= nil
 end
 
---- Runs a loop in rounds.
--- @tab self see iterate.lua @func plan plan(self, first, last) plans rounds of it
--- @treturn table the scalars to assign, by capture
--- Errors: DEP BDY ARR WRK INT NET, and what `stop` raises.
-function M.run(self, plan)
+-- Runs the jobs of a loop; its run, and how many rounds there were.
+local function run_all(self, plan)
   local request, done, run, stopped = self.request, 0, nil, false
-  self.scalars, self.measured, self.draws = {}, {}, random.next_loop()
-  round_tests.begin(self)
   while done < request.rounds and not stopped do
     if not run or done == run.base + run.size then run = begin_chunk(self, plan, done) end
     local most = math.max(1, math.floor(MOST_RUN / run.grid.ranges[2]))
@@ -293,10 +293,30 @@ function M.run(self, plan)
       most = math.min(most, math.ceil(WHILE / math.min(seconds_of(run), TOLERANCE * SHORT)))
     end
     local last = math.min(round_tests.target(self, done), run.base + run.size, done + most)
+    -- Each job is undone by itself; what else than versions several have made by these.
+    if done == 0 and last < request.rounds then self.kept = snapshots.take(run, {}) end
     done, stopped = run_tested(self, run, done, last)
   end
-  self.interrupted = self.versions.memory:finish()
-  self.measured.seconds = system.clock() - request.called
+  self.held = interrupt.hold()
+  self.interrupted = self.versions.memory:finish() or self.interrupted
+  return run, done
+end
+
+--- Runs a loop in rounds. `held` of `self` says whether Ctrl-C is held, from the time on when the
+-- arrays get the last version.
+-- @tab self see iterate.lua @func plan plan(self, first, last) plans rounds of it
+-- @treturn table the scalars to assign, by capture
+-- Errors: DEP BDY ARR WRK INT NET, and what `stop` raises.
+function M.run(self, plan)
+  self.scalars, self.measured, self.draws = {}, {}, random.next_loop()
+  round_tests.begin(self)
+  local ok, run, done = pcall(run_all, self, plan)
+  if not ok then
+    if self.held then interrupt.release() end
+    for _, put_back in ipairs(self.kept or {}) do put_back() end
+    error(run, 0)
+  end
+  self.measured.seconds = system.clock() - self.request.called
   self.measured.rounds, self.measured.workers = done, self.measured.workers or 0
   loop.remember(plans.measured(run.plan, self.measured))
   return self.scalars

@@ -6,16 +6,19 @@ local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.failure"
 local ffi = require "ffi"
+local interrupt = require "meissa.base.interrupt"
 local stages = require "meissa.plan.stage"
 
 local M = {}
 
---- What a loop may change, as it is: a list of functions that put it back.
+--- What a loop may change, as it is, but for arrays of which it makes versions: a list of functions
+-- that put it back.
 -- @tab run the loop's run @tab groups of its replicas
 function M.take(run, groups)
   local list = {}
   for c, binding in ipairs(run.bindings) do
-    local value = binding.kind == "array" and run.values[c]
+    local own = not (run.versions and run.versions.of[c])
+    local value = own and binding.kind == "array" and run.values[c]
     if value and binding.sparse and run.plan.array_of[c].written then
       local memory, about = array.core(value), array.describe(value)
       local size = about.count * ffi.sizeof(about.type == "float" and "float" or "double")
@@ -44,6 +47,7 @@ end
 function M.attempt(run, kept, fn)
   local ok, err = pcall(fn)
   if ok then return end
+  if run.held then interrupt.release() end
   for _, put_back in ipairs(kept or {}) do put_back() end
   if failures.is_interrupt(err) then
     err = errors.new {code = "INT", message = "interrupted", file = run.record.file,

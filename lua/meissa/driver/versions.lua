@@ -127,9 +127,10 @@ local function advance(self, rounds)
   self.rounds = self.rounds + rounds
 end
 
---- A job has made so many rounds: the last version is the next job's first.
--- Errors: ARR INT.
-function Versions:advance(rounds) interruptible(advance, self, rounds) end
+--- A job has made so many rounds: the last version is the next job's first; whether Ctrl-C was
+-- pressed.
+-- Errors: ARR.
+function Versions:advance(rounds) return select(2, shield(advance, self, rounds)) end
 
 local function copy_back(self)
   for _, each in ipairs(self.arrays) do

@@ -14,16 +14,22 @@ local M = {}
 
 local element_size, lib = c_api.element_sizes, c_api.lib
 
+-- How an array is written; nil where it is not, as under a condition that is never true.
+local function writes_of(run, k)
+  local about = run.plan.array_of[run.versions.next[k]]
+  return about and about.writes
+end
+
 -- What of an array a range makes: the dimension that follows the ranges, and how; and whether all
 -- that is ever written is written in each round, so that other elements are the same in all memory.
 local function follow_of(run, k)
-  local about = run.plan.array_of[run.versions.next[k]]
+  local writes = writes_of(run, k)
   if run.versions.starts then
-    return {array_dim = 1, scale = 1, offset = 0}, about ~= nil and about.writes.steady
+    return {array_dim = 1, scale = 1, offset = 0}, writes ~= nil and writes.steady
   end
   local cut = run.plan.cut_dims[#run.plan.cut_dims]
-  for _, follow in ipairs(about and about.writes.follow or {}) do
-    if follow.loop_dim == cut then return follow, about.writes.steady end
+  for _, follow in ipairs(writes and writes.follow or {}) do
+    if follow.loop_dim == cut then return follow, writes.steady end
   end
 end
 
@@ -31,7 +37,7 @@ end
 -- where they do not.
 function M.stranger(run)
   for k in ipairs(run.versions.memory.arrays) do
-    if run.versions.next[k] and not follow_of(run, k) then return k end
+    if writes_of(run, k) and not follow_of(run, k) then return k end
   end
 end
 
