@@ -128,6 +128,25 @@ describe("meissa.replicas", function()
     assert.same(expected, run(function(W) return W:narrow(1, 1, 1) end))
   end)
 
+  it("has globals of each replica's own", function()
+    -- luacheck: globals meissa_spec_count meissa_spec_table meissa_spec_step
+    meissa_spec_count, meissa_spec_table = 0, {count = 0}
+    function meissa_spec_step()
+      meissa_spec_count = meissa_spec_count + 1
+      return meissa_spec_count
+    end
+    finally(function() meissa_spec_count, meissa_spec_table, meissa_spec_step = nil, nil, nil end)
+    local list = meissa.replicas(4, {}, function(r)
+      meissa_spec_step()
+      r.barrier()
+      meissa_spec_table.count = meissa_spec_table.count + r.index
+      meissa_spec_count = meissa_spec_count + 1
+      return {meissa_spec_step(), meissa_spec_table.count, math.floor(2.5)}
+    end)
+    for k = 1, 4 do assert.same({3, k, 2}, list[k]) end
+    assert.same({0, 0}, {meissa_spec_count, meissa_spec_table.count})
+  end)
+
   it("changes nothing that operations capture, wherever they are called", function()
     local calls = meissa.replicas(3, {}, function(r)
       local count = 0

@@ -151,6 +151,41 @@ for _, shm in ipairs {true, false} do
       assert.equal("1/4 2/4 3/7 4/7 5/7 6/7 7/7", rounds_of {every = 2})
     end)
 
+    it("is given at once, and resets nothing", function()
+      local function answer(on_round)
+        local w, r = meissa.zeros(1), nil
+        r = meissa.replicate(w, {replicas = 2, every = 5, on_round = function() on_round(r) end})
+        local ok, err = coroutine.wrap(function()
+          return pcall(function() for _ in parallel(40) do r[1] = r[1] + 1 end end)
+        end)()
+        assert.is_false(ok)
+        assert.equal(0, w[1])
+        return tostring(err)
+      end
+      assert.matches("BDY: 'on_round' yields", answer(function() coroutine.yield(1) end))
+      assert.matches("OPT: r:reset%(%) is for between two loops", answer(function(r) r:reset() end))
+      local w = meissa.zeros(1) -- and nothing is left behind
+      local r = meissa.replicate(w, {replicas = 2, every = 5})
+      for _ in parallel(40) do r[1] = r[1] + 1 end
+      assert.equal(20, w[1])
+    end)
+
+    it("comes soon whatever staleness is asked for, and however many replicas there are", function()
+      local w, began = meissa.zeros(1), meissa.clock()
+      local r = meissa.replicate(w, {replicas = 3, every = 5, staleness = 1e6})
+      for _ in parallel(60) do r[1] = r[1] + 1 end
+      local many = meissa.replicate(w, {replicas = 1024, every = 1, topology = "ring"})
+      for _ in parallel(1024) do many[1] = many[1] + 1 end
+      assert.is_true(meissa.clock() - began < 10)
+      local ok, err = pcall(function()
+        local far = meissa.replicate(w, {replicas = 3, every = 1, staleness = 1e6})
+        for _ in parallel(60000) do far[1] = far[1] + 1 end
+      end)
+      assert.is_false(ok)
+      assert.matches("OPT: meissa.replicate: staleness = 1e%+06 makes 20001 versions",
+                     tostring(err))
+    end)
+
     -- A filter that lets all through has a barrier, exchanges of values alone have none.
     it("goes on from the same values with a barrier and without", function()
       local function run()

@@ -155,6 +155,33 @@ describe("replicas of models", function()
     end
   end)
 
+  it("begin as they are built after a loop that was undone, too", function()
+    for _, road in ipairs(ROADS) do
+      on(road, function()
+        local function made()
+          return meissa.replicate(function(k) return {w = meissa.full({1}, k), steps = 0} end,
+            {replicas = 4, every = 5, topology = "ring", params = function(model)
+              return model.w
+            end})
+        end
+        local function train(r, fails)
+          local steps, factor = meissa.zeros(n), 0.01
+          for e in parallel(n) do
+            local model = r()
+            model.w[1] = model.w[1] + factor * X[e][1]
+            model.steps = model.steps + 1
+            steps[e] = model.steps
+            if e == fails then error("stop here") end
+          end
+          return ("%.17g %d"):format(r().w[1], steps:max())
+        end
+        local r = made()
+        assert.is_false((pcall(train, r, n - 1)))
+        assert.equal(train(made()), train(r))
+      end)
+    end
+  end)
+
   it("begin as they are built, each by its number", function()
     for _, road in ipairs(ROADS) do
       on(road, function()

@@ -181,7 +181,8 @@ function M.ask(loop, t, last)
   local lead = loop.lead
   if not lead.on_round or (t % lead.cut ~= 0 and not last) then return nil end
   local state = M.state(loop)
-  local ok, answer = nesting.pcall(pool.during_loop, lead.on_round, shown(loop, state, t))
+  local ok, answer = nesting.pcall(pool.during_loop, nesting.complete, "'on_round'", lead.on_round,
+                                   shown(loop, state, t))
   if not ok then error(answer, 0) end
   loop.sums, loop.bytes, loop.waited = nil, 0, 0
   if answer == nil or answer == false then return nil end

@@ -106,9 +106,9 @@ end
 
 --- What the rounds of a loop need beside the loop.
 -- @tab run the loop's run @tab states of its groups: {group =, before = vectors, out = vectors,
--- copies = function(k), count =} each
+-- copies = function(k), count =} each @number rounds how many the loop may have
 -- Errors: OPT ARR INT.
-function M.new(run, states)
+function M.new(run, states, rounds)
   local self = setmetatable({run = run, states = states, replicas = states[1].group.replicas,
                              exchanges = {}, told = {}, missed = 0}, Posted)
   local settings
@@ -116,6 +116,7 @@ function M.new(run, states)
     settings = settings or state.exchange and state.exchange.settings
   end
   self.sync = waits.open(settings.waits, pool.workers())
+  versions.limit_to(self.sync, math.min(rounds, self:most()))
   local lagged = self.sync.lags ~= nil
   for g, state in ipairs(states) do
     self.told[g] = told_of(state, lagged)
@@ -125,10 +126,12 @@ function M.new(run, states)
   end
   self.sync.versions = math.max(self.sync.versions, replay.record() and replay.record().depth or 0)
   local found = {sets = {}, full = true}
+  local sets = {}
+  for g, exchange in ipairs(self.exchanges) do sets[g] = exchange:sets(self.replicas) end
   for k = 1, self.replicas do
     found.sets[k] = {[k] = true}
-    for _, exchange in ipairs(self.exchanges) do
-      for j in tables.each(exchange:sets(self.replicas)[k]) do found.sets[k][j] = true end
+    for _, of in ipairs(sets) do
+      for j in tables.each(of[k]) do found.sets[k][j] = true end
     end
     for j = 1, self.replicas do found.full = found.full and found.sets[k][j] == true end
   end

@@ -135,9 +135,17 @@ local function run_together(self, first)
   end
 end
 
+-- Where rounds may come to be of one iteration each there are as many as a share has.
+local function open_posted(self)
+  local lead = self.lead
+  local may_change = lead and (lead.on_round or lead.auto_every)
+  local most = may_change and self.shares.largest * self.shares.passes or self.shares.rounds
+  self.posted = self.posted or posted.new(self.run, self.all, tonumber(most))
+end
+
 -- Runs rounds `first` .. `last` of them, in which nobody waits for all.
 local function run_apart(self, first, last)
-  self.posted = self.posted or posted.new(self.run, self.all)
+  open_posted(self)
   local round, bytes = self.posted:run_rounds(self.shares, self.t, first, last - first + 1,
                                               self.step)
   take_round(self, round)
@@ -175,7 +183,7 @@ function Loop:stretch(first)
                           self.answers[1] and self.answers[1].after - self.t or math.huge,
                           self.controller and self.controller:left() or math.huge)
     last = math.min(first + left - 1, self.shares.rounds)
-    self.posted = self.posted or posted.new(self.run, self.all)
+    open_posted(self)
     last = math.min(last, first + self.posted:most() - 1)
     run_apart(self, first, last)
   else
@@ -365,11 +373,14 @@ function M.run(run)
     if group.exchange then self.states[#self.states + 1] = self.all[g] end
   end
   local kept = run.space.transaction and snapshots.take(run, groups) or nil
-  snapshots.attempt(run, kept, function()
+  for _, group in ipairs(groups) do group.running = true end
+  local ok, err = pcall(snapshots.attempt, run, kept, function()
     self:rounds()
     run.held = interrupt.hold()
     self:finish()
   end)
+  for _, group in ipairs(groups) do group.running = nil end
+  if not ok then error(err, 0) end
   tell(self)
   run.values = given
   local began = self.began

@@ -71,9 +71,15 @@ end
 -- begins with; `bounded`, whether further rounds than up to the next stop test could.
 -- Errors: OPT, if these are more than there may be.
 function M.limit(request)
-  local sync, most = request.sync, math.min(request.rounds, M.MOST_ROUNDS)
+  local most = math.min(request.rounds, M.MOST_ROUNDS)
   if request.stop then most = math.min(most, request.test) end
-  request.bounded = sync.versions > math.max(1, most) + 1
+  request.bounded = request.sync.versions > math.max(1, most) + 1
+  M.limit_to(request.sync, most)
+end
+
+--- The same for so many rounds in a job.
+-- Errors: OPT.
+function M.limit_to(sync, most)
   sync.versions = math.min(sync.versions, math.max(1, most) + 1)
   if sync.versions <= MOST_VERSIONS then return end
   errors.raise("OPT", "%s: %s makes %d versions of the arrays, and %d are kept at most", sync.where,

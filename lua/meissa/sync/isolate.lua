@@ -2,7 +2,8 @@
 --- Isolation: copies of functions and values for replicas, so that none sees what another does.
 --
 -- A function is copied with its variables, and what they hold; variables that functions share they
--- share in the copy, too. Modules, C functions, coroutines and foreign objects are not copied.
+-- share in the copy, too; globals are copied when they are first asked for, and set for the copy
+-- alone. Modules, C functions, coroutines and foreign objects are not copied.
 -- Arrays that a function captures become views that cannot be written; arrays that are given as
 -- arguments are cloned. Torch's tensors are copied; those that share memory do so as copies, too.
 -- @module meissa.sync.isolate
@@ -42,12 +43,27 @@ local function copy_table(self, value)
   return setmetatable(made, getmetatable(value))
 end
 
+-- The globals that copies have in the place of an environment's.
+local function globals_of(self, env)
+  local known = self.globals[env]
+  if known then return known end
+  local own = {}
+  self.globals[env] = setmetatable(own, {__index = function(_, name)
+    local value = env[name]
+    if value == nil then return nil end
+    if value == env then value = own else value = copy_value(self, value) end
+    rawset(own, name, value)
+    return value
+  end})
+  return own
+end
+
 local function copy_function(self, fn)
   local dumped, text = pcall(string.dump, fn)
   if not dumped then return self.instead_of(fn) or fn end -- a C function
   local made = loadstring(text)
   self.seen[fn] = made
-  setfenv(made, getfenv(fn))
+  setfenv(made, globals_of(self, getfenv(fn)))
   local index = 1
   while true do
     local name, value = debug.getupvalue(fn, index)
@@ -93,13 +109,15 @@ end
 -- @treturn table the captured arrays, by the views that stand for them
 function M.copy(fn, arguments, count, instead_of)
   local self = setmetatable({seen = {}, variables = {}, originals = {}, storages = {},
-                             instead_of = instead_of, common = common_tables()}, Copy)
+                             globals = {}, instead_of = instead_of, common = common_tables()}, Copy)
   local made = copy_function(self, fn)
   local given = {}
+  local seen = self.seen
   self.clones, self.seen = true, {}
   for k = 1, count do
     if arguments[k] ~= nil then given[k] = copy_value(self, arguments[k]) end
   end
+  self.clones, self.seen = false, seen -- for globals
   return made, given, self.originals
 end
 

@@ -65,7 +65,7 @@ function M.barrier() end
 -- Whether options say the same. Each replica has copies of its own of functions and arrays: they
 -- are `alike` where any two of them are.
 local function same_options(a, b, alike)
-  if a == b then return true end
+  if a == b or a ~= a and b ~= b then return true end
   if type(a) ~= type(b) or array.is_any(a) ~= array.is_any(b) then return false end
   if type(a) == "function" or array.is_any(a) then return alike end
   if type(a) ~= "table" then return false end

@@ -8,6 +8,7 @@
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local nesting = require "meissa.base.nesting"
 local thrown = require "meissa.base.thrown"
 local topologies = require "meissa.sync.topology"
 
@@ -92,7 +93,8 @@ end
 
 -- What it raises says where it was, whoever has called it.
 merges["function"] = function(settings, heard, _, count, out)
-  local ok, err = pcall(call_rule, settings.merge.rule, heard, count, out)
+  local ok, err = pcall(nesting.complete, "the function of option 'merge'", call_rule,
+                        settings.merge.rule, heard, count, out)
   if ok then return end
   if errors.is(err) or type(err) == "string" and string.find(err, "interrupted!$") then
     error(err, 0)

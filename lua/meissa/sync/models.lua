@@ -121,8 +121,12 @@ function M.leave(id)
   return true
 end
 
+-- What a replica begins with is a model as it is built; the one that is here may have been trained
+-- by a loop that was undone since.
 local function load_model(id, build, params, at)
   local known = M.model(id, build, params, at.k)
+  if at.fresh and known.used then known = build_model(id, build, params, at.k) end
+  known.used = true
   local own = known.vector
   if own.count ~= at.vector.count or own.type ~= at.vector.type then
     refuse("the model of replica %d has %d parameters (%s), and that of replica 1 has %d (%s)",
@@ -200,7 +204,7 @@ function Model:replica(k) return self.group.members[1]:replica(k) end
 
 --- r:reset(): the next loop begins with models that are built anew, and so does r().
 function Model:reset()
-  self.group.members[1]:reset()
+  self.group.members[1]:reset() -- refuses it while a loop runs
   self.group.begun, self.group.merged = nil, nil
   made[self.id], by_call[self.call] = nil, nil
   last_id = last_id + 1

@@ -59,9 +59,7 @@ function Posts:sets(replicas)
   local sets = {}
   for k = 1, replicas do
     sets[k] = {[k] = true}
-    for j = 1, self.settings and replicas or 0 do
-      if self.from[k][j] then sets[k][j] = true end
-    end
+    for j in tables.each(self.from and self.from[k] or {}) do sets[k][j] = true end
   end
   return sets
 end

@@ -59,6 +59,7 @@ end
 local function parse_add(merge, replicas)
   errors.check_options("option 'merge'", merge, {"add", "sigma", "damp"})
   local gamma = number(merge.add, 0, "the factor of a merge ({add = gamma})")
+  if gamma == math.huge then refuse("the factor of a merge ({add = gamma}) is finite") end
   local parsed = {kind = "add", payload = "delta", gamma = gamma, factor = gamma}
   if merge.sigma ~= nil or merge.damp ~= nil then
     parsed.sigma = number(merge.sigma or gamma * replicas, 0, "sigma of a merge")

@@ -10,6 +10,7 @@ local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local methods = require "meissa.array.method"
+local nesting = require "meissa.base.nesting"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 
@@ -202,7 +203,7 @@ end
 -- What a value becomes with another one. An operation on arrays may change the first in place.
 -- Errors: BDY for what can take the value's place nowhere.
 local function combine(op, value, other)
-  local ok, result = pcall(op, value, other)
+  local ok, result = pcall(nesting.complete, "the operation of an allReduce", op, value, other)
   if not ok then
     if errors.is(result) or string.find(tostring(result), "interrupted!$") then error(result, 0) end
     error(errors.new {code = "BDY", value = thrown.value(result), message = string.format(
