@@ -172,6 +172,10 @@ return {
     rule = "a model is its replica's, and is given what the replica begins with",
     finders = {{spec = "spec/driver/replicate_models_spec.lua"}},
     mutants = {
+      {"a model that an undone loop has trained goes on", "lua/meissa/sync/models.lua",
+       "if at.fresh and known.used then", "if at.fresh and known.undone then"},
+      {"a reset begins with what was merged", "lua/meissa/sync/models.lua",
+       "vector.count * ffi.sizeof(vector.type))", "0)"},
       {"the first replica's model serves the driver", "lua/meissa/sync/models.lua",
        "build_model(id, build, params, 1, 0)", "build_model(id, build, params, 1)"},
       {"the program's own random numbers are unseeded", "lua/meissa/sync/generators.lua",
@@ -190,6 +194,12 @@ return {
     rule = "functions of replicas meet in one call, see nothing of each other, and are missed",
     finders = {functions},
     mutants = {
+      {"globals are common", "lua/meissa/sync/isolate.lua",
+       "setfenv(made, globals_of(self, getfenv(fn)))", "setfenv(made, getfenv(fn))"},
+      {"a view is another array each time", "lua/meissa/worker/replica_coroutine.lua",
+       "local place = place_of(w)", "local place = array.describe(w).id"},
+      {"operations write what they capture", "lua/meissa/driver/replicas.lua",
+       "    copy_operations(run)\n", ""},
       {"those that have finished count", "lua/meissa/worker/replica_coroutine.lua",
        "or t[1], self.count - done", "or t[1], self.count"},
       {"captured variables are shared", "lua/meissa/worker/replica_coroutine.lua",
@@ -302,7 +312,7 @@ return {
       {"methods of any object compute with numbers", "csrc/depend/parameter.c",
        "state->arrays != NULL && state->arrays[capture]", "state->arrays != NULL"},
       {"parts of subscripts are data", "lua/meissa/driver/cut.lua",
-       "and not run.is_parameter[c] then", "then"},
+       "if not run.is_parameter[c] then return c end", "do return c end"},
     },
   },
 }

@@ -53,6 +53,19 @@ return {
     },
   },
   {
+    rule = "a loop of rounds that fails leaves all arrays as they were",
+    finders = {plain},
+    mutants = {
+      {"what several jobs write is not kept", "lua/meissa/driver/rounds.lua",
+       "if done == 0 and last < request.rounds then", "if done < 0 then"},
+      {"what is kept is not put back", "lua/meissa/driver/rounds.lua",
+       "for _, put_back in ipairs(self.kept or {}) do put_back() end", ""},
+      {"stop may write what the body reads and writes", "lua/meissa/driver/round_tests.lua",
+       'if own and string.find(about.access, "read", 1, true) then',
+       "if own and not about.written then"},
+    },
+  },
+  {
     rule = "what would be read after it was written, or written beside its range, is refused",
     finders = {plain},
     mutants = {

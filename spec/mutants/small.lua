@@ -72,7 +72,7 @@ return {
       {"rows are as they were", "csrc/binding/launch.c", "|| !is_current(each)) return false;",
        ") return false;", finders = {contents}},
       {"other workers change nothing", "lua/meissa/driver/launch.lua",
-       "  check_workers()\n  local launch = run_again", "  local launch = run_again",
+       "  check_workers()\n  local launch, interrupted", "  local launch, interrupted",
        finders = {contents}},
       {"the arrays behind buffers may be gone", "lua/meissa/driver/launch.lua",
        "about.array, about.written = array.core(own), used.written",

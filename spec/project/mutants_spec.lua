@@ -55,6 +55,7 @@ local PROMISED = {
   "a block waits for all who make what it may read",
   "stale reads are within the window, and one's own range is always of the round before",
   "what would be read after it was written, or written beside its range, is refused",
+  "a loop of rounds that fails leaves all arrays as they were",
   "what a job works on is there once, and has another version when what travels changes",
   -- what is written once
   "the table of methods says what they do",

@@ -189,7 +189,14 @@ local function lines_of(path)
   if string.sub(text, 1, #HEADER + 1) ~= HEADER .. "\n" then
     errors.raise("FIL", "MEISSA_REPLAY: '%s' is no history: record one with MEISSA_HISTORY", path)
   end
-  return string.gmatch(string.sub(text, #HEADER + 2), "([^\n]*)\n")
+  local at = #HEADER + 2
+  return function()
+    local ends = string.find(text, "\n", at, true)
+    if not ends then return nil end
+    local line = string.sub(text, at, ends - 1)
+    at = ends + 1
+    return line
+  end
 end
 
 local function read_events(record, lines)
