@@ -268,29 +268,67 @@ describe("levels", function()
     assert.equal(40, x:sum())
   end)
 
-  it("are refused where they would change more than arrays, or leave nothing to share", function()
+  it("are refused, with the reason, where they would change more than arrays", function()
     local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
     for i = 2, 40 do from[i] = math.floor(i / 2) end
-    local function code_of(fn)
+    local function refused(why, fn)
       local ok, err = pcall(fn)
-      return not ok and err.code
+      assert.is_false(ok)
+      assert.equal("DEP", err.code)
+      assert.truthy(tostring(err):find(why, 1, true), tostring(err))
     end
-    assert.equal("DEP", code_of(function()
+    local last, list
+    refused("it cannot run level by level: random numbers are drawn in it", function()
       for i in parallel({2, 40}) do x[i] = x[from[i]] + meissa.random() end
-    end))
-    local last
-    assert.equal("DEP", code_of(function()
+    end)
+    refused("it cannot run level by level: it prints", function()
+      for i in parallel({2, 40}) do x[i] = x[from[i]] print(i) end
+    end)
+    refused("what 'last' is depends on the order of the iterations", function()
       for i in parallel({2, 40}) do x[i] = x[from[i]] last = i end
-    end))
-    assert.is_nil(last)
-    for i = 2, 40 do from[i] = i - 1 end
-    assert.equal("DEP", code_of(function()
-      for i in parallel({2, 40}) do x[i] = x[from[i]] + 1 end
-    end))
-    assert.equal("DEP", code_of(function()
+    end)
+    list = {}
+    refused("what 'list' is depends on the order of the iterations", function()
+      for i in parallel({2, 40}) do x[i] = x[from[i]] list[i] = i end
+    end)
+    refused("found by inspection of from", function()
       for i in parallel({2, 40}, {ordered = false}) do x[i] = x[from[i]] + 1 end
-    end))
+    end)
+    from[17] = 0
+    refused("subscript 0 is outside 1..40 (dimension 1 of DistArray<double>[40]) (iteration 17)",
+            function() for i in parallel({2, 40}) do x[i] = x[from[i]] + 1 end end)
+    assert.is_nil(last)
+    assert.is_nil(list[2])
     assert.equal(40, x:sum())
+  end)
+
+  it("of one iteration each are levels, too: a solver need not know its matrix", function()
+    for _, range in ipairs {{2, 300}, {299, 2, -1}, {3, 300, 3}} do
+      local lo, hi, step = range[1], range[2], range[3] or 1
+      local function relax(options)
+        local x, from = meissa.rand({300}, {seed = 1}), meissa.zeros({300}, {type = "int32"})
+        for i = lo, hi, step do from[i] = i == lo and 1 or i - step end
+        for _ = 1, 4 do
+          for i in parallel({lo, hi, step}, options) do x[i] = 0.5 * x[i] + x[from[i]] end
+        end
+        local text = {}
+        for i = 1, 300 do text[i] = ("%a"):format(x[i]) end
+        return table.concat(text, " ")
+      end
+      local expected = relax {serial = true}
+      assert.equal(expected, relax {})
+      assert.equal("levels", meissa.last().strategy)
+      assert.equal((hi - lo) / step + 1, meissa.last().levels)
+    end
+  end)
+
+  it("are shown by the loop's own indices", function()
+    local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
+    for i = 1, 39 do from[i] = math.ceil((i + 40) / 2) end
+    for i in parallel({39, 1, -1}) do x[i] = x[from[i]] + 1 end
+    local report = tostring(meissa.last())
+    assert.truthy(report:find("loop over level, i is parallel: levels", 1, true), report)
+    assert.truthy(report:find("from[i]", 1, true), report)
   end)
 
   it("hold against all iterations with check = 'all'", function()

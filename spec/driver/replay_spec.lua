@@ -174,15 +174,16 @@ describe("replays", function()
     run("staleness = 2", "MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path)
     local text = child.read(path)
     local function without(pattern) return (text:gsub("[^\n]*" .. pattern .. "[^\n]*\n", "", 1)) end
+    local function with(pattern, other) return (text:gsub(pattern, other, 1)) end
     local DAMAGED = {
       range = text:gsub("range=7 version=", "range=8 version="),
       ["no commits"] = text:gsub("[^\n]* commit [^\n]*\n", ""),
       ["no begin"] = without " begin .- round=3", ["no read"] = without " read .- round=4 ",
-      ["one commit less"] = without " commit .- block=2", fraction =
-      text:gsub("version=(%d+)", "version=%1.5", 1), ["too new"] =
-      text:gsub("version=0", "version=7", 1), negative = text:gsub("version=0", "version=-1", 1),
-      huge = text:gsub("version=0", "version=1e15", 1), garbage = text:gsub("\n", "\ngarbage\n", 1),
-      rounds = text:gsub("rounds=%d+", "rounds=x", 1), set = text:gsub("reads=%S+", "reads=0-9", 1),
+      ["one commit less"] = without " commit .- block=2", more = with("rounds=30 ", "rounds=31 "),
+      fraction = with("version=(%d+)", "version=%1.5"), letters = with("version=%d+", "version=3x"),
+      ["too new"] = with("version=0", "version=7"), negative = with("version=0", "version=-1"),
+      huge = with("version=0", "version=1e15"), garbage = with("\n", "\ngarbage\n"),
+      rounds = with("rounds=%d+", "rounds=x"), set = with("reads=%S+", "reads=0-9"),
     }
     for what, damaged in pairs(DAMAGED) do
       assert.not_equal(text, damaged, what)

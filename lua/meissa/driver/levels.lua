@@ -50,24 +50,44 @@ local function has_print(run)
   return false
 end
 
--- Whether the loop leaves the same behind when its iterations come in another order, as far as
--- arrays do.
-local function suits(run)
-  local plan, space = run.plan, run.space
-  local collisions = plan.collisions
-  if not collisions.levels or plan.draws or space.array or space.impure then return false end
-  if not slices.is_exact(run, collisions.levels, collisions.levelled) then return false end
+--- Why a loop cannot run level by level, although its collisions could be found: what it leaves
+-- behind when its iterations come in another order is not the same. Nil: it can, or has none.
+function M.obstacle(run)
+  local plan = run.plan
+  if not plan.collisions.levels or run.space.array then return nil end
+  if plan.draws then return "random numbers are drawn in it" end
+  if run.space.impure then return "it is impure" end
+  if has_print(run) then return "it prints" end
   for _, scalar in ipairs(plan.scalar_list) do
     local symmetric = scalar.role == "reduction" and SYMMETRIC[scalar.op] and
       not scalar.tie and not scalar.start and not scalar.after
-    if scalar.role ~= "broadcast" and not symmetric then return false end
+    if scalar.role ~= "broadcast" and not symmetric then
+      return string.format("what '%s' is depends on the order of the iterations", scalar.name)
+    end
   end
-  return not has_print(run)
+end
+
+local function suits(run)
+  local collisions = run.plan.collisions
+  return collisions.levels and not run.space.array and not M.obstacle(run) and
+    slices.is_exact(run, collisions.levels, collisions.levelled)
 end
 
 -- ------------------------------------------------------------------------------------- levels
 
 local function extent_of(range) return (range[2] - range[1]) / range[3] + 1 end
+
+-- Whether entries of a space have a range's own indices; else their places in it, from 1.
+local function has_indices(range) return math.min(range[1], range[2]) >= 1 end
+
+-- What an iteration has as an index of entries, from its place from 0; and the largest of these.
+local function entry_index(range, at)
+  return has_indices(range) and range[1] + at * range[3] or at + 1
+end
+
+local function largest_index(range)
+  return has_indices(range) and math.max(range[1], range[2]) or extent_of(range)
+end
 
 local starts_type = ffi.typeof "double[?]"
 
@@ -125,7 +145,8 @@ end
 local function make_entries(run, found)
   local count, most = found.iterations, found.count
   local dims, levels = {most}, c_api.elements(array.core(found.levels))
-  for d, range in ipairs(run.space.ranges) do dims[d + 1] = extent_of(range) end
+  local ranges = run.space.ranges
+  for d, range in ipairs(ranges) do dims[d + 1] = largest_index(range) end
   local handle = sparse.empty(dims, count, {type = "int32"})
   local coords, starts = handle.array.coords, starts_type(most + 2)
   for n = 0, count - 1 do starts[levels[n] + 1] = starts[levels[n] + 1] + 1 end
@@ -134,9 +155,10 @@ local function make_entries(run, found)
     local place, rest = starts[levels[n]], n
     starts[levels[n]] = place + 1
     coords[0][place] = levels[n] - 1
-    for d = #dims, 2, -1 do
-      local at = rest % dims[d]
-      coords[d - 1][place], rest = at, (rest - at) / dims[d]
+    for d = #ranges, 1, -1 do
+      local extent = extent_of(ranges[d])
+      local at = rest % extent
+      coords[d][place], rest = entry_index(ranges[d], at) - 1, (rest - at) / extent
     end
   end
   ffi.fill(handle.array.data, 4 * count)
@@ -159,16 +181,17 @@ local function level_name(body)
   return name
 end
 
--- The body as a function of a level and places in the ranges, and how many lines come before it.
+-- The body as a function of a level and what entries have as indices, and how many lines come
+-- before it.
 local function body_text(run)
   local record, head, places = run.record, {}, {}
   local body, lines = text_of(run)
   for d, range in ipairs(run.space.ranges) do
-    places[d] = record.variables[d]
-    if range[1] ~= 1 or range[3] ~= 1 then
-      places[d] = "meissa_at_" .. d
-      head[#head + 1] = string.format("local %s = meissa_lo_%d + (meissa_at_%d - 1) * " ..
-                                      "meissa_step_%d; ", record.variables[d], d, d, d)
+    local name = record.variables[d]
+    places[d] = name
+    if not has_indices(range) then
+      head[#head + 1] = string.format("local %s = meissa_lo_%d + (%s - 1) * meissa_step_%d; ", name,
+                                      d, name, d)
     end
   end
   return string.format("function(%s, %s) %s%s\nend", level_name(body), table.concat(places, ", "),
@@ -189,7 +212,7 @@ end
 --- Finds the levels of a loop.
 -- @tab run a planned run whose plan has `collisions`
 -- @treturn table|nil {levels = those of its iterations, iterations =, count = of levels, way =,
--- plan = of the loop level by level}; nil: it has none, one alone, or is as serial as it was
+-- plan = of the loop level by level}; nil: it has none, or one alone
 function M.find(run)
   if not suits(run) then return nil end
   local plan, count = run.plan, 1
@@ -197,7 +220,7 @@ function M.find(run)
   if count < 2 or count >= 2 ^ 31 then return nil end
   local state = state_of(run)
   local ok, levels, most = random.uncounted(plans.silently, find_levels, run, count)
-  if not ok or not levels or most < 2 or most == count or most > MOST_LEVELS then return nil end
+  if not ok or not levels or most < 2 or most > MOST_LEVELS then return nil end
   local before = plan.levelled and plan.levelled.levels
   local found = {levels = levels, iterations = count, count = most,
                  way = before and before.way or
@@ -213,7 +236,8 @@ local function as_written(run, err)
   if errors.is(err) and type(err.iteration) == "table" and #err.iteration > #run.space.ranges then
     local index = {}
     for d, range in ipairs(run.space.ranges) do
-      index[d] = range[1] + (err.iteration[d + 1] - 1) * range[3]
+      local at = err.iteration[d + 1]
+      index[d] = has_indices(range) and at or range[1] + (at - 1) * range[3]
     end
     err.iteration, err.file = index, run.record.file
   end

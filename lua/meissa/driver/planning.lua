@@ -110,7 +110,10 @@ function M.to_run(record, space, func, level)
       run.plan = inspect.levelled(run.plan)
       return run
     end
-    if proved == false then run.plan = inspect.refuted(run.plan, inspection.pair(run)) end
+    if proved == false then
+      local obstacle = space.ordered and levels.obstacle(run) or nil
+      run.plan = inspect.refuted(run.plan, inspection.pair(run), obstacle)
+    end
     if found then run.plan = inspect.stopped(run.plan, found) end
     return run
   end

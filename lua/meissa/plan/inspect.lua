@@ -65,11 +65,14 @@ end
 --- A plan whose possible dependence was found to be one.
 -- @tab plan a plan with `inspect`
 -- @tab met two iterations that meet: {from =, to = indices}
-function M.refuted(plan, met)
+-- @string[opt] obstacle why it has no levels
+function M.refuted(plan, met, obstacle)
+  local found = "found by " .. M.words(plan.inspect)
+  if obstacle then found = found .. "; it cannot run level by level: " .. obstacle end
   return with_reason(plan, "serial", function(reason)
     return {
       code = "DEP101", title = "carried dependence", witness = {from = met.from, to = met.to},
-      distance = "found by " .. M.words(plan.inspect),
+      distance = found,
       first = changed(reason.first, {does = "touches an element here"}),
       second = changed(reason.second or reason.first, {does = "touches the same one"}),
     }
@@ -90,8 +93,10 @@ end
 --- A plan whose inspection ended in an error, which proves nothing.
 -- @tab plan a plan with `inspect` @param err the error object
 function M.stopped(plan, err)
+  local where = type(err.iteration) == "table" and
+    string.format(" (iteration %s)", table.concat(err.iteration, ", ")) or ""
   return with_reason(plan, plan.verdict, function()
-    return {distance = M.words(plan.inspect) .. " ended in an error: " .. err.message}
+    return {distance = M.words(plan.inspect) .. " ended in an error: " .. err.message .. where}
   end)
 end
 
