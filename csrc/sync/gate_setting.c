@@ -65,9 +65,9 @@ static int check_async(int64_t staleness, int64_t depth, ms_error *err) {
                         (long long)staleness);
   }
   if (depth != MS_GATE_UNSAID) {
-    return ms_error_set(err, MS_OPT,
-                        "sync = \"async\" keeps as many versions as may be in use: leave out "
-                        "depth");
+    return ms_error_set(err, MS_OPT, "%s keeps as many versions as may be in use: leave out depth",
+                        staleness == MS_GATE_UNBOUNDED ? "staleness = math.huge (sync = \"async\")"
+                                                       : "sync = \"async\"");
   }
   return 0;
 }

@@ -35,6 +35,8 @@ MEISSA_WORKERS=N chooses how many workers run it (0: none, loops run in the scri
 -- Status of a command line that is not understood, as shells and GNU tools have it.
 local MISUSE = 2
 
+local HELP = {["--help"] = true, ["-h"] = true}
+
 local function complain(format, ...)
   io.stderr:write("meissa: ", string.format(format, ...), "\n")
   return MISUSE
@@ -59,6 +61,7 @@ end
 
 local function explain(arguments)
   local script = arguments[2]
+  if HELP[script] then return print_usage() end
   if not script then return complain("explain: which script? meissa explain script.lua") end
   if string.sub(script, 1, 1) == "-" then
     return complain("explain has no option '%s': the script comes first, then its arguments",
@@ -80,6 +83,7 @@ end
 local function check_history(arguments)
   local history = require "meissa.check.history"
   local status = 0
+  if HELP[arguments[2]] then return print_usage() end
   if not arguments[2] then
     return complain("check-history: which file? meissa check-history run.history")
   end
