@@ -15,9 +15,6 @@
 
 #define MOST_BOUNDS (2 * MS_MAX_DIMS + 2)
 
-/* How a process begins: rounding to nearest, subnormal numbers as they are, no traps. */
-#define USUAL_CONTROL 0x1f80u
-
 int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan) {
   int64_t bounds[MOST_BOUNDS];
   int32_t worst = MS_NATIVE_ENDS;
@@ -167,7 +164,7 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   bool may_fail = prospect == MS_NATIVE_MAY_STOP || run->merge_count > 0;
   if (may_fail && !keep(run)) return MS_SMALL_NOT_NOW;
   unsigned control = _mm_getcsr();
-  _mm_setcsr(USUAL_CONTROL);
+  _mm_setcsr(MS_NATIVE_CONTROL);
   bool ran = run_all(run, plan);
   if (ran) {
     combined = ms_results_combine(run->rules, run->count, (const char *)run->left, plan->blocks,

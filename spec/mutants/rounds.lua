@@ -80,6 +80,19 @@ return {
     },
   },
   {
+    rule = "rounds in the driver's process have the bits of workers, and end where a block stops",
+    finders = {{spec = "csrc/job/round_run_test.c"}},
+    mutants = {
+      {"floating point is as it is", "csrc/job/round_run.c", "  _mm_setcsr(MS_NATIVE_CONTROL);\n", ""},
+      {"and is left as it was changed", "csrc/job/round_run.c", "  _mm_setcsr(control);\n", ""},
+      {"a block that stops is passed over", "csrc/job/round_run.c", "!= MS_NATIVE_RAN) break;",
+       "< MS_NATIVE_RAN) break;"},
+      {"all rounds are the first", "csrc/job/round_run.c",
+       "ms_versions_begin(run->versions, block);",
+       "ms_versions_begin(run->versions, block % run->versions->ranges);"},
+    },
+  },
+  {
     rule = "rounds that were short once more return to the driver's process",
     finders = {{spec = "spec/driver/iterate_limits_spec.lua"}},
     mutants = {

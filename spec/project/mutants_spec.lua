@@ -56,6 +56,7 @@ local PROMISED = {
   "stale reads are within the window, and one's own range is always of the round before",
   "what would be read after it was written, or written beside its range, is refused",
   "a loop of rounds that fails leaves all arrays as they were",
+  "rounds in the driver's process have the bits of workers, and end where a block stops",
   "what a job works on is there once, and has another version when what travels changes",
   -- what is written once
   "the table of methods says what they do",

@@ -18,6 +18,10 @@
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
 
+/* The floating-point state (MXCSR) in which blocks run, as processes begin: rounding to nearest,
+ * subnormal numbers as they are, no traps. */
+#define MS_NATIVE_CONTROL 0x1f80u
+
 /* One argument or result. */
 typedef union ms_native_slot {
   void *pointer;

@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local buffer = require "string.buffer"
 local worker_count = require "meissa.driver.worker_count"
 local engine = require "meissa.kernel.engine"
+local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.failure"
@@ -319,6 +320,14 @@ function M.run_here(run)
   local next_block, list = grids.serial_order(run.grid, run.first, run.last), stages.of(run.grid)
   if along and along.order then next_block = replay.order(along, run.first) end
   local told
+  -- Rounds of which nobody wants to know more than what they leave; false: nothing is done.
+  local function run_at_once(log)
+    local plain = run.rounds and log and not (along or own or trace.on.blocks)
+    if not plain or environment.get "MEISSA_HISTORY" then return false end
+    local bytes = execution.run_rounds(instance, run.first, run.last)
+    if not bytes then log:restore() else all = bytes end
+    return bytes ~= nil
+  end
   local function run_one(number, parts)
     told:begin(number)
     if own then own:begin(number) end
@@ -338,6 +347,7 @@ function M.run_here(run)
     all[along and number - run.first + 1 or #all + 1] = bytes
   end
   local function run_blocks(log)
+    if run_at_once(log) then return end
     for stage = 0, list.count - 1 do
       local before = stage > 0 and list.ends[stage - 1] or 0
       told = run.rounds and history.rounds(run) or history.loop(list.ends[stage] - before)

@@ -80,6 +80,10 @@ end
 local function run_on_workers(run)
   local assigned, measured, left = job.run(run)
   run.left, run.measured = left, measured
+  local record, volume = run.record, run.part.volume
+  local pace = measured.seconds / volume -- its launch is a part of that
+  record.pace_away = math.min(record.pace_away or math.huge, pace)
+  record.jobs_away = (record.jobs_away or 0) + 1
   return assigned
 end
 
@@ -95,10 +99,17 @@ local TOLERANCE = 8
 -- core that was lost to others says nothing about the loop.
 local FIRST_WAIT, LONGEST_WAIT = 8, 1024
 
+-- Rounds that are not as short run here where they take no longer than this part of what they take
+-- on workers, by the best of some jobs; after so many jobs here that is found out anew.
+local PART, SOME, AGREED = 0.9, 4, 256
+
 -- How long a round takes, as far as that is known, here or on workers; and how long it may.
 local function seconds_of(run)
   local volume, record = run.grid.volume / run.grid.ranges[1], run.record
-  if record.pace_here then return record.pace_here * volume, SHORT end
+  if record.pace_here then
+    local away = (record.jobs_away or 0) >= SOME and PART * record.pace_away * volume or 0
+    return record.pace_here * volume, math.max(SHORT, away)
+  end
   if record.learned then return record.learned.pace * volume, TOLERANCE * SHORT end
 end
 
@@ -134,6 +145,8 @@ local function run_short(run)
   if record.pace_here * run.part.volume < SHORT * share / run.grid.ranges[2] then
     record.jobs_until = nil
   end
+  record.jobs_here = (record.jobs_here or 0) + 1
+  if record.jobs_here % AGREED == 0 then record.pace_away, record.jobs_away = nil, 0 end
   run.measured = {seconds = took, moved = 0, workers = 0, launch = 0, deaths = 0, redone = 0,
                   repeated = 0, shares = {}}
   return assigned

@@ -15,6 +15,7 @@ local kernel = require "meissa.kernel"
 local layouts = require "meissa.plan.layout"
 local native_runs = require "meissa.kernel.native_run"
 local posts = require "meissa.kernel.posts"
+local round_runs = require "meissa.kernel.round_run"
 local block_local = require "meissa.kernel.block_local"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
@@ -128,6 +129,17 @@ function M.runner(instance, layout)
     return native:call()
   end
   return within(instance.posts, within(instance.damped, run))
+end
+
+--- Runs blocks of rounds by one call of C, where nothing is done between them.
+-- @number first of the blocks @number last one, not included
+-- @treturn table|nil what they have left; nil: one has stopped, or they are no such blocks
+function M.run_rounds(instance, first, last)
+  local native = instance.call and instance or instance:native()
+  local alone = native and not native.encoded and not instance.posts and not instance.damped
+  if not alone or instance.versions.core.wanted ~= nil then return nil end
+  instance.versions:serve(native)
+  return round_runs.run(native, instance.versions.core, first, last)
 end
 
 -- What stays the same for many jobs, decoded; of so many kinds of jobs, which driver loops with

@@ -141,7 +141,8 @@ end
 -- before: by range (from 0), which version it is to see, counted from the job's start
 function Versions:begin(block, reads)
   c_api.lib.ms_versions_begin(self.core, block)
-  for range, version in tables.each(reads or {}) do
+  if not reads then return end
+  for range, version in tables.each(reads) do
     self.core.wanted[range] = version
     c_api.lib.ms_versions_load(self.core, block, range)
   end
