@@ -57,7 +57,6 @@ static int fill(lua_State *L, undo_log *log, int spare, uint32_t operand_count, 
   if (undo->size == 0) return 0;
   if (!take_spare(L, spare, log) && ms_undo_room(&log->room, undo->size, err) != 0) return -1;
   ms_loop_undo_attach(&log->undo, ms_segment_block_at(&log->room));
-  ms_undo_clear(undo);
   for (uint32_t i = 0; i < operand_count; i++) ms_undo_log_operand(undo, i);
   return 0;
 }

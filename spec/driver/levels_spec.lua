@@ -5,8 +5,16 @@ local meissa = require "meissa"
 local levelled = require "meissa.driver.levels"
 local parallel = meissa.parallel
 local seed = require "spec.support.seed"
+local small = require "meissa.driver.small"
 
 local N = 60
+
+-- No loop is so small that levels are run by C in the driver's process, until the test ends.
+local function by_workers()
+  local most = small.most[0]
+  small.most[0] = 0
+  finally(function() small.most[0] = most end)
+end
 
 -- Bodies, with the elements that an iteration reads and writes, in this order of accesses.
 local BODIES = {
@@ -174,6 +182,7 @@ describe("levels", function()
   end
 
   it("run as written where that is faster, with the same bits", function()
+    by_workers()
     local n, int = 1500, {type = "int32"}
     local x, y, p, q = meissa.zeros(n), {}, meissa.zeros({n}, int), meissa.zeros({n}, int)
     math.randomseed(seed)
@@ -320,6 +329,36 @@ describe("levels", function()
       assert.equal("levels", meissa.last().strategy)
       assert.equal((hi - lo) / step + 1, meissa.last().levels)
     end
+  end)
+
+  it("fail as written with the error of the lowest level, and leave what was there", function()
+    by_workers()
+    local n = 400
+    local x, from = meissa.ones(n), meissa.ones({n}, {type = "int32"})
+    local bad = meissa.zeros(n)
+    for i = 2, n do from[i] = math.floor(i / 2) end
+    local function pass()
+      for i in parallel({2, n}, {engine = "native"}) do
+        x[i] = x[from[i]] + 1
+        if bad[i] > 0 then error("no") end
+      end
+    end
+    local runs, row = 0, 0
+    repeat -- as written, in this process, from now on
+      pass()
+      runs, row = runs + 1, meissa.last().workers == 0 and row + 1 or 0
+      assert(runs < 3000, "never as written")
+    until row == 5
+    x[1] = 5
+    pass()
+    assert.equal(0, meissa.last().workers)
+    local before = x:sum()
+    x[1] = 7
+    bad[299], bad[300], from[300] = 1, 1, 1 -- iteration 300 is now of the first level
+    local ok, err = pcall(pass)
+    assert.is_false(ok)
+    assert.same({300}, err.iteration)
+    assert.equal(before + 2, x:sum())
   end)
 
   it("are shown by the loop's own indices", function()

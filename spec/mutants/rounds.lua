@@ -83,7 +83,8 @@ return {
     rule = "rounds in the driver's process have the bits of workers, and end where a block stops",
     finders = {{spec = "csrc/job/round_run_test.c"}},
     mutants = {
-      {"floating point is as it is", "csrc/job/round_run.c", "  _mm_setcsr(MS_NATIVE_CONTROL);\n", ""},
+      {"floating point is as it is", "csrc/job/round_run.c",
+       "  _mm_setcsr(MS_NATIVE_CONTROL);\n", ""},
       {"and is left as it was changed", "csrc/job/round_run.c", "  _mm_setcsr(control);\n", ""},
       {"a block that stops is passed over", "csrc/job/round_run.c", "!= MS_NATIVE_RAN) break;",
        "< MS_NATIVE_RAN) break;"},

@@ -28,7 +28,7 @@ return {
          .. "    memcpy(run->kept + at,",
        "s < 1; at += run->written[s++].size) {\n    memcpy(run->kept + at,"},
       {"subnormal numbers are what the driver makes of them", "csrc/job/small_run.c",
-       "_mm_setcsr(USUAL_CONTROL);", ""},
+       "_mm_setcsr(MS_NATIVE_CONTROL);", ""},
       {"the driver's floating point is not restored", "csrc/job/small_run.c",
        "_mm_setcsr(control);", ""},
       {"all is one stage", "csrc/job/small_run.c",
