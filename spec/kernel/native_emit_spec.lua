@@ -49,6 +49,20 @@ local more = {
     "A[i][4] = 1 / k end end" },
   { "nan compares", "for i in parallel(n) do local x = 0 / 0 B[i] = (x == x and 1 or 2) + " ..
     "(x < 1 and 4 or 8) + (not (x >= 1) and 16 or 32) end" },
+  { "elements behind conditions", [[for i in parallel(n) do
+    if i > 1 and B[i - 1] > 0.5 or i == n or B[i + 1] > 0.25 then A[i][1] = 1 else A[i][1] = 0 end
+    local near = i > 2 and B[i - 2] < B[i]
+    local far = i < n - 1 and not (B[i + 2] * 2 == B[i] or B[i] > 1)
+    if near == far then A[i][2] = 5 end
+  end]] },
+  { "elements that are not there, behind conditions", [[for i in parallel(n) do
+    if i < 4 and A[i][i + m] > 0 then B[i] = 1 end
+  end]] },
+  { "nan behind conditions", [[for i in parallel(n) do
+    local x = i > 6 and 0 / 0 or i
+    local small, equal = x < 9 and x * 0 == 0, x ~= x or x == 3
+    B[i] = (small and 1 or 2) + (equal and 4 or 8)
+  end]] },
   { "zero is true", "for i in parallel(n) do B[i] = 0 and 5 or 6 if 0 then A[i][1] = 1 end end" },
   { "triangular loops", [[for i in parallel(n) do
     local s = 0

@@ -25,6 +25,16 @@ return {
     },
   },
   {
+    rule = "booleans are bits where what is evaluated for nothing stops nowhere",
+    finders = {{spec = "spec/kernel/native_emit_spec.lua"}},
+    mutants = {
+      {"and is or", "csrc/kernel/native/c_expression.c", 'both ? "&" : "|"', 'both ? "|" : "|"'},
+      {"or is and", "csrc/kernel/native/c_expression.c", 'both ? "&" : "|"', 'both ? "&" : "&"'},
+      {"what may stop is evaluated", "csrc/kernel/native/c_expression.c",
+       "of_right->length == 0 &&", "of_right->length < UINT32_MAX &&"},
+    },
+  },
+  {
     rule = "negative ends of ranges count from the end",
     finders = {oracle, {spec = "spec/kernel/body_views_spec.lua"}},
     mutants = {

@@ -36,6 +36,7 @@ local PROMISED = {
   "captured booleans decide when the loop is planned",
   -- bounds, and what bodies are made of
   "loops may go from math.max to math.min",
+  "booleans are bits where what is evaluated for nothing stops nowhere",
   "negative ends of ranges count from the end",
   "locals that inner loops count are induction variables",
   "packed triangles are arrays of two dimensions",

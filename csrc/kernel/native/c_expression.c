@@ -197,16 +197,11 @@ static bool ternary(const ms_writer *w, const ms_node *node, const ms_node **con
   return can != 0 && (can & (MS_CAN_NIL | MS_CAN_FALSE | MS_CAN_OBJECT)) == 0;
 }
 
-/* condition ? yes : no, where each side may have statements. */
-static ms_c_value choose(ms_writer *w, const ms_node *node, const char *condition, ms_c_value *left,
-                         const ms_node *yes, const ms_node *no) {
+/* condition ? values[0] : values[1], each with its statements, which are freed. */
+static ms_c_value choose(ms_writer *w, const ms_node *node, const char *condition,
+                         const ms_c_value *values, ms_text *statements) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_text statements[2] = {{0}, {0}};
   const char *text[2];
-  const ms_node *side[2] = {yes, no};
-  ms_c_value values[2];
-  for (int s = 0; s < 2; s++)
-    values[s] = side[s] == NULL ? *left : apart(w, side[s], &statements[s]);
   kind.precision = ms_c_joined(w, &values[0], &values[1]);
   ms_representation_of form = ms_c_representation(w, &kind);
   for (int s = 0; s < 2; s++) {
@@ -237,18 +232,66 @@ static ms_c_value choose(ms_writer *w, const ms_node *node, const char *conditio
   return value_of(kind, form, result);
 }
 
+/* Nodes that are worth evaluating for nothing, so that compilers have no branch there. */
+#define MOST_PLAIN 24
+
+/* Whether an expression is made of numbers, names and elements by sums, products and comparisons
+ * alone, of at most *left nodes. */
+static bool is_plain(const ms_node *node, uint32_t *left) {
+  if (*left == 0) return false;
+  --*left;
+  switch (node->kind) {
+    case MS_NUMBER:
+    case MS_NAME:
+      return true;
+    case MS_PAREN:
+      return is_plain(node->kid[0], left);
+    case MS_UNARY:
+      return node->op != MS_OP_LEN && is_plain(node->kid[0], left);
+    case MS_BINARY:
+      if (node->op > MS_OP_MUL && node->op < MS_OP_EQ) return false;
+      return is_plain(node->kid[0], left) && is_plain(node->kid[1], left);
+    case MS_INDEX:
+      return is_plain(node->kid[0], left) && is_plain(node->kid[1], left);
+    default:
+      return false;
+  }
+}
+
+/* `left and right`, `left or right`. Booleans are bits where the right one may be evaluated in any
+ * case: what has no statements stops nowhere, and guards see to its subscripts in all iterations,
+ * whatever the left one is. */
+static ms_c_value connect(ms_writer *w, const ms_node *node) {
+  bool both = node->op == MS_OP_AND;
+  ms_text statements[2] = {{0}, {0}};
+  ms_c_value left = ms_c_expression(w, node->kid[0]);
+  ms_text *of_right = &statements[both ? 0 : 1];
+  ms_c_value right = apart(w, node->kid[1], of_right);
+  uint32_t most = MOST_PLAIN;
+  if (left.form == MS_FORM_BOOL && right.form == MS_FORM_BOOL && of_right->length == 0 &&
+      is_plain(node->kid[1], &most)) {
+    return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
+                    ms_c_text(w, "(%s %s %s)", left.text, both ? "&" : "|", right.text));
+  }
+  left = ms_c_hold(w, left);
+  const char *truth = ms_c_as_truth(w, left);
+  const uint32_t falsy = MS_CAN_NIL | MS_CAN_FALSE;
+  left.kind.can &= both ? falsy : ~falsy;
+  const ms_c_value values[2] = {both ? right : left, both ? left : right};
+  return choose(w, node, truth, values, statements);
+}
+
 static ms_c_value choice(ms_writer *w, const ms_node *node) {
   const ms_node *condition, *yes;
   if (ms_typed_expression(w->typed, node).can & MS_CAN_OBJECT)
     return refused(w, node, "chooses between values that are no numbers");
-  if (ternary(w, node, &condition, &yes))
-    return choose(w, node, ms_c_condition(w, condition), NULL, yes, node->kid[1]);
-  ms_c_value left = ms_c_hold(w, ms_c_expression(w, node->kid[0]));
-  const char *truth = ms_c_as_truth(w, left);
-  const uint32_t falsy = MS_CAN_NIL | MS_CAN_FALSE;
-  left.kind.can &= node->op == MS_OP_AND ? falsy : ~falsy;
-  if (node->op == MS_OP_AND) return choose(w, node, truth, &left, node->kid[1], NULL);
-  return choose(w, node, truth, &left, NULL, node->kid[1]);
+  if (!ternary(w, node, &condition, &yes)) return connect(w, node);
+  const char *truth = ms_c_condition(w, condition);
+  ms_text statements[2] = {{0}, {0}};
+  ms_c_value values[2];
+  values[0] = apart(w, yes, &statements[0]);
+  values[1] = apart(w, node->kid[1], &statements[1]);
+  return choose(w, node, truth, values, statements);
 }
 
 static ms_c_value unary(ms_writer *w, const ms_node *node) {
