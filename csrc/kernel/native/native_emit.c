@@ -203,10 +203,14 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   ms_tree_place(w->emitter->job->loop->tree, place, sizeof place);
   ms_text_add(w->out, ms_native_prelude(w->fast));
   /* The keys of random numbers do not change, so GCC keeps all of them at hand; its other way to
-   * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). */
+   * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). In fast
+   * mode it would pack fields of ms_draws into vectors, which takes longer than what it saves
+   * (estimating pi: a quarter). */
   if (ms_emitter_draws(w->emitter->job))
     ms_text_add(w->out,
-                "#ifndef __clang__\n#pragma GCC optimize(\"ira-algorithm=priority\")\n#endif\n");
+                "#ifndef __clang__\n"
+                "#pragma GCC optimize(\"ira-algorithm=priority,no-tree-slp-vectorize\")\n"
+                "#endif\n");
   ms_text_add(w->out, "\n");
   write_functions_apart(w, &all);
   const char *inlined = "static inline __attribute__((always_inline)) int32_t";
