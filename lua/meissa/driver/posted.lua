@@ -50,7 +50,7 @@ local function options_of(settings)
   for _, name in ipairs(settings_of.OPTIONS) do options[name] = settings.asked[name] end
   options.topology = settings.topology.what
   if type(options.merge) == "table" and options.merge.damp then
-    options.merge = {add = options.merge.add, sigma = options.merge.sigma}
+    options.merge = {add = options.merge.add, sigma = settings.merge.sigma} -- what damping gives it
   elseif type(options.merge) == "function" then
     options.merge = nil
   end
@@ -185,6 +185,8 @@ end
 local function settle(self, g, round, count)
   local state, exchange, bytes = self.states[g], self.exchanges[g], 0
   exchange:forget()
+  local began = exchange.by_round and vectors.new(state.count)
+  if began then ffi.copy(began, state.before[1], 8 * state.count) end
   local at, rows, made = exchange.at, rows_of(self, g), {}
   local function of(j) return rows + (j - 1) * at.size end
   for k = 1, self.replicas do
@@ -199,11 +201,14 @@ local function settle(self, g, round, count)
     if at.bytes then
       bytes, self.missed = bytes + of(k)[at.bytes], self.missed + of(k)[at.missed]
     end
-    if at.total and state.exchange then state.exchange:take_total(of(k) + at.total) end
+    if at.total and state.exchange and not began then
+      state.exchange:take_total(of(k) + at.total)
+    end
     exchange:renew(state.before[k], made[k])
     ffi.copy(of(k), made[k], 8 * at.size)
     if at.sum and state.exchange then state.exchange:take_sum(k, of(k) + at.sum) end
   end
+  if began then state.exchange:take_common(began, state.before[1]) end
   return bytes
 end
 

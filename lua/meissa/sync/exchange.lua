@@ -263,6 +263,11 @@ function Exchange:take_total(total)
   for i = 0, self.count - 1 do self.total[i] = self.total[i] + factor * total[i] end
 end
 
+--- or where all have come to the same, from what they had together,
+function Exchange:take_common(before, after)
+  for i = 0, self.count - 1 do self.total[i] = self.total[i] + (after[i] - before[i]) end
+end
+
 --- and what replica k has of the sum of all.
 function Exchange:take_sum(k, sum) ffi.copy(self.sums[k], sum, 8 * self.count) end
 

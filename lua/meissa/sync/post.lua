@@ -9,7 +9,9 @@
 -- gives the same.
 --
 -- Deltas and push-sum are told as sums since the rows began: so a message that comes late, or
--- together with the next one, loses nothing.
+-- together with the next one, loses nothing. Where all hear all in every round, deltas are those of
+-- the round, which are added to what all began it with, as in exchanges with a barrier: the same
+-- bits.
 -- @module meissa.sync.post
 
 local c_api = require "meissa.array.c_api"
@@ -47,9 +49,10 @@ function M.new(settings, count, told)
   self.at = rows_of.lay_out(settings, count, receivers, senders, told)
   -- Where all hear the same, a process merges it once for all of its replicas.
   local whole = settings and not settings.filters and not settings.push_sum
-  if told.exact and whole and settings.merge.kind == "mean" and
+  local kind = whole and settings.merge.kind
+  if told.exact and (kind == "mean" or kind == "add") and
      topologies.is_complete(settings.topology) then
-    self.common = doubles(count)
+    self.common, self.by_round = doubles(count), kind == "add"
   end
   return self
 end
@@ -149,7 +152,9 @@ function Posts:post(k, t, row)
   end
   if settings.merge.payload == "delta" then
     change = self.change
-    add(row + at.total, change, count)
+    local put = self.by_round and copy or add
+    put(row + at.total, change, count)
+    if self.by_round then copy(row + at.base, self.before, count) end
   end
   if settings.push_sum then
     add(row + at.sum, self.change, count)

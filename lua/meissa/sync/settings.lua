@@ -235,7 +235,9 @@ local PLAIN = {mean = true, weighted = true, take = true, ["function"] = true}
 -- there; else all at once, when all have ended a round.
 function M.is_posted(settings)
   local asked = settings.waits
-  local plain = PLAIN[settings.merge.kind] and not settings.filters and not settings.push_sum
+  local kind = settings.merge.kind
+  local plain = not settings.filters and not settings.push_sum and
+    (PLAIN[kind] or kind == "add" and topologies.is_complete(settings.topology))
   if plain then return true end
   return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or settings.auto or
     M.excuses(settings)
