@@ -162,8 +162,9 @@ function M.check_variables(request, names)
       "element of a range: for t, lo, hi in %s(A, T, {by = \"range\"}) do", NAME)
   end
   if #names == 1 and wanted > 1 then
-    errors.raise("OPT", "the loop has one variable, the round: its body runs for each element of " ..
-      "each round: write `for %s, %s in %s(...) do`", names[1], names[1] == "i" and "j" or "i", NAME)
+    errors.raise("OPT", "the loop has one variable, the round: its body runs for each element " ..
+      "of each round: write `for %s, %s in %s(...) do`", names[1], names[1] == "i" and "j" or "i",
+      NAME)
   end
   if request.parts or #names <= wanted then return end
   errors.raise("OPT", "the loop has %d variables (%s), and %s gives %d: the round, and an index " ..
