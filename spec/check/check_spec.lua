@@ -100,7 +100,7 @@ describe("check = true", function()
     for _, holds in ipairs {by_number, by_name} do
       local A = meissa.ones(3)
       local ok, err = with_answers(claim_independence, function()
-        for i in parallel(2, {check = true}) do
+        for i in parallel(2, {check = true, ordered = false}) do
           if holds(i) then A[i + 1] = A[i] end
         end
       end)

@@ -312,13 +312,17 @@ describe("levels", function()
   end)
 
   it("of one iteration each are levels, too: a solver need not know its matrix", function()
-    for _, range in ipairs {{2, 300}, {299, 2, -1}, {3, 300, 3}} do
-      local lo, hi, step = range[1], range[2], range[3] or 1
+    for _, range in ipairs {{2, 300}, {299, 2, -1}, {3, 300, 3}, {2, 300, 1, 3e9},
+                            {299, 2, -1, -300}} do
+      local lo, hi, step, shift = range[1], range[2], range[3] or 1, range[4] or 0
       local function relax(options)
         local x, from = meissa.rand({300}, {seed = 1}), meissa.zeros({300}, {type = "int32"})
         for i = lo, hi, step do from[i] = i == lo and 1 or i - step end
         for _ = 1, 4 do
-          for i in parallel({lo, hi, step}, options) do x[i] = 0.5 * x[i] + x[from[i]] end
+          for at in parallel({lo + shift, hi + shift, step}, options) do
+            local i = at - shift
+            x[i] = 0.5 * x[i] + x[from[i]]
+          end
         end
         local text = {}
         for i = 1, 300 do text[i] = ("%a"):format(x[i]) end

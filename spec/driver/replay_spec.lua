@@ -184,6 +184,7 @@ describe("replays", function()
       ["too new"] = with("version=0", "version=7"), negative = with("version=0", "version=-1"),
       huge = with("version=0", "version=1e15"), garbage = with("\n", "\ngarbage\n"),
       rounds = with("rounds=%d+", "rounds=x"), set = with("reads=%S+", "reads=0-9"),
+      ["huge set"] = with("reads=%S+", "reads=0-99999999"),
     }
     for what, damaged in pairs(DAMAGED) do
       assert.not_equal(text, damaged, what)

@@ -78,7 +78,9 @@ end
 local function extent_of(range) return (range[2] - range[1]) / range[3] + 1 end
 
 -- Whether entries of a space have a range's own indices; else their places in it, from 1.
-local function has_indices(range) return math.min(range[1], range[2]) >= 1 end
+local function has_indices(range)
+  return math.min(range[1], range[2]) >= 1 and math.max(range[1], range[2]) < 2 ^ 31
+end
 
 -- What an iteration has as an index of entries, from its place from 0; and the largest of these.
 local function entry_index(range, at)
@@ -278,7 +280,7 @@ local function may_be_plain(run, plan)
 end
 
 -- Whether it runs so this time, by how long both ways took at least. It is not tried where workers
--- gain more than they have to do.
+-- gain more than they have to do, `busy` seconds at least.
 local function is_plain(way)
   if not way.fits then return false end
   if way.rest > 0 then
@@ -333,7 +335,7 @@ function M.run(run, levels)
   plans.explain(plan, run.space)
   levels.plan, levels.way.fits = plan, may_be_plain(run, plan)
   if levels.way.fits then
-    levels.way.busy = worker_count.busy(plan.shares)
+    levels.way.busy = math.min(levels.way.busy or math.huge, worker_count.busy(plan.shares))
     note(levels.way, false, system.clock() - began)
   end
   local assigned = {}

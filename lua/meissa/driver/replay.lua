@@ -36,13 +36,17 @@ local function field(line, name)
   return tonumber(text)
 end
 
--- The members of a list such as "0,2-4", or "-", all below 2^24; how many they are.
+-- The most ranges, and replicas, that there are.
+local MOST_RANGES = 4096
+
+-- The members of a list such as "0,2-4", or "-"; how many they are.
 local function set_of(text)
   local set, count = {}, 0
   for part in string.gmatch(text == "-" and "" or text, "[^,]+") do
     local first, last = string.match(part, "^(%d+)%-?(%d*)$")
-    expect(first and #first < 9 and #last < 9)
-    for member = tonumber(first), tonumber(last ~= "" and last or first) do
+    local from, to = tonumber(first), tonumber(last ~= "" and last or first)
+    expect(from and to < MOST_RANGES)
+    for member = from, to do
       expect(not set[member])
       set[member], count = true, count + 1
     end
