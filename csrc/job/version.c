@@ -87,3 +87,12 @@ void ms_versions_begin(ms_versions *versions, uint32_t block) {
     *place->at = place->next != 0 ? array->next : (void *)(size_t)array->last;
   }
 }
+
+void ms_versions_carry(ms_versions *versions, uint32_t block) {
+  uint32_t round = block / versions->ranges - versions->first / versions->ranges;
+  ms_versions_begin(versions, block);
+  for (uint32_t a = 0; a < versions->array_count; a++) {
+    const ms_version_array *array = &versions->arrays[a];
+    copy_rows(versions, array, block, memory_of(array, round), array->next);
+  }
+}

@@ -68,4 +68,7 @@ MS_API void ms_versions_load(ms_versions *versions, uint32_t block, uint32_t ran
 /* Makes ready for `block`, which begins now. */
 MS_API void ms_versions_begin(ms_versions *versions, uint32_t block);
 
+/* The same for a block that is left out, or has failed: its rows are those of the round before. */
+void ms_versions_carry(ms_versions *versions, uint32_t block);
+
 #endif

@@ -85,6 +85,7 @@ int ms_worker_fail(ms_worker *worker, const ms_body_error *error, ms_error *err)
     return told ? 0 : send_failure(worker, MS_OK, error, err);
   }
   if (fail_block(worker, error, err) != 0) return -1;
+  if (job->versions != NULL) ms_versions_carry(job->versions, job->block);
   job->running = false;
   ms_worker_advance(worker);
   ms_error trouble;

@@ -292,6 +292,8 @@ static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
     if (ready <= 0) return ready;
     if (ms_worker_needs(worker, *block)) return 1;
     ms_trace(MS_TRACE_BLOCKS, "skip job=%llu block=%u", number_of(worker), *block);
+    /* Whoever is needed may see it all the same, where rounds do not wait for each other. */
+    if (job->versions != NULL) ms_versions_carry(job->versions, *block);
     ms_worker_advance(worker);
     if (ms_worker_publish(worker, err) != 0) return -1;
   }

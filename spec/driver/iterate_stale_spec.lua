@@ -82,6 +82,29 @@ describe("what rounds see", function()
     for _, staleness in ipairs {0, 1, 3} do assert.is_true(lag_of(staleness) <= staleness) end
   end)
 
+  -- The second range is far behind when the first one fails; whose later rounds are left out.
+  it("are rounds that were made, when another range has failed", function()
+    for way, options in ipairs {{sync = "async"}, {sync = "ssp", staleness = 30},
+                            {sync = "async"}} do
+      meissa.init {workers = 2, quiet = true, shm = way < 3}
+      options.ranges = 2
+      local A, last = meissa.zeros(2), meissa.zeros(2)
+      local ok, err = pcall(meissa.iterate, A, T, options, function(t, j)
+        if j == 2 then
+          local x = 0
+          for k = 1, 300000 do x = x + math.sqrt(k) end
+          if x > 0 and (A[1] > 30 or A[1] < last[j]) then error("never made") end
+          last[j] = A[1]
+        elseif t == 31 then
+          error("as it should")
+        end
+        A[j] = t
+      end)
+      assert.is_false(ok)
+      expect.has(tostring(err), "as it should")
+    end
+  end)
+
   it("is told of in the report", function()
     meissa.init {workers = 2}
     local A = meissa.zeros {N}

@@ -47,6 +47,8 @@ return {
       {"one's own range is as old as others", "csrc/worker/rounds.c",
        "if (range == range_of(worker, block)) newest = round - 1;",
        "if (range == range_of(worker, block)) newest = round - 2 < 0 ? 0 : round - 2;"},
+      {"rounds that are left out are what lies there", "csrc/worker/worker_job.c",
+       "if (job->versions != NULL) ms_versions_carry(job->versions, *block);", ""},
       {"an image keeps what it had", "csrc/job/version.c",
        "if (versions->held[range] == version) return;",
        "if (versions->held[range] > 0 || version == 0) return;"},
