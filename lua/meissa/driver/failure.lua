@@ -5,6 +5,7 @@
 local array = require "meissa.array"
 local core = require "meissa.core"
 local errors = require "meissa.base.errors"
+local interrupt = require "meissa.base.interrupt"
 local layouts = require "meissa.plan.layout"
 local stages = require "meissa.plan.stage"
 local tables = require "meissa.base.tables"
@@ -78,15 +79,11 @@ function M.raise_interrupted(place)
                     file = place.short_src, line = place.currentline}, 0)
 end
 
---- The same where a run was.
+--- The same where a run was, all of which is done: Ctrl-C waits no longer.
 function M.check_interrupted(run)
+  if run.held and interrupt.release() then run.interrupted = true end
   if not run.interrupted then return end
   M.raise_interrupted {short_src = run.record.file, currentline = run.record.line}
-end
-
---- Whether an error is what LuaJIT's own program makes of Ctrl-C in this process.
-function M.is_interrupt(err)
-  return type(err) == "string" and string.find(err, "interrupted!$") ~= nil
 end
 
 local First = {}

@@ -12,7 +12,6 @@ local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.failure"
 local frame = require "meissa.capture.frame"
-local interrupt = require "meissa.base.interrupt"
 local loop = require "meissa.driver.loop"
 local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
@@ -225,7 +224,6 @@ local function write_back(self, assigned, func, level)
   for c, value in tables.each(assigned) do
     frame.write(self.record.captures[c], self.slots[c], func, level and level + 1, value)
   end
-  if self.held and interrupt.release() then self.interrupted = true end
   failures.check_interrupted(self)
 end
 

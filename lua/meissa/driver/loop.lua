@@ -107,12 +107,6 @@ local function run_held(run, fn, ...)
   error(assigned, 0)
 end
 
--- All of a loop is done: Ctrl-C that came meanwhile is raised.
-local function release(run)
-  if run.held and interrupt.release() then run.interrupted = true end
-  failures.check_interrupted(run)
-end
-
 -- Runs a loop over replicas; the list of {capture=, value=} to assign.
 local function run_replicated(run)
   local assigned, measured = replicated.run(run)
@@ -224,7 +218,7 @@ function M.parallel(...)
   for _, each in ipairs(assigned) do
     frame.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
-  release(run)
+  failures.check_interrupted(run)
   if run.small then launches.keep(run, run.small, func, info.currentline, M.parallel) end
   return finished
 end
@@ -291,7 +285,7 @@ local function each_of(space, fn, called)
     for _, each in ipairs(assigned) do
       frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
-    release(run)
+    failures.check_interrupted(run)
   end
 end
 

@@ -13,7 +13,6 @@ local away = require "meissa.worker.away"
 local carriers = require "meissa.worker.replica_coroutine"
 local copies = require "meissa.sync.replica_group"
 local errors = require "meissa.base.errors"
-local failures = require "meissa.driver.failure"
 local hosting = require "meissa.driver.hosting"
 local isolate = require "meissa.sync.isolate"
 local meetings = require "meissa.sync.meeting"
@@ -275,7 +274,7 @@ function M.replicas(count, options, fn, ...)
   run.ended = true
   if ok then return run.results end
   put_back(run)
-  if failures.is_interrupt(err) then errors.raise("INT", "meissa.replicas was interrupted") end
+  if thrown.is_interrupt(err) then errors.raise("INT", "meissa.replicas was interrupted") end
   error(err, 0)
 end
 

@@ -8,6 +8,7 @@ local failures = require "meissa.driver.failure"
 local ffi = require "ffi"
 local interrupt = require "meissa.base.interrupt"
 local stages = require "meissa.plan.stage"
+local thrown = require "meissa.base.thrown"
 
 local M = {}
 
@@ -49,7 +50,7 @@ function M.attempt(run, kept, fn)
   if ok then return end
   if run.held then interrupt.release() end
   for _, put_back in ipairs(kept or {}) do put_back() end
-  if failures.is_interrupt(err) then
+  if thrown.is_interrupt(err) then
     err = errors.new {code = "INT", message = "interrupted", file = run.record.file,
                       line = run.record.line}
   end

@@ -95,12 +95,7 @@ end
 merges["function"] = function(settings, heard, _, count, out)
   local ok, err = pcall(nesting.complete, "the function of option 'merge'", call_rule,
                         settings.merge.rule, heard, count, out)
-  if ok then return end
-  if errors.is(err) or type(err) == "string" and string.find(err, "interrupted!$") then
-    error(err, 0)
-  end
-  error(errors.new {code = "BDY", value = thrown.value(err), message = string.format(
-    "the function of option 'merge' failed: %s", thrown.message(err))}, 0)
+  if not ok then thrown.raise(err, "the function of option 'merge' failed") end
 end
 
 --- Merges what a replica has heard.

@@ -120,16 +120,11 @@ local function replica(self, k)
   return made
 end
 
---- Raises OPT while a loop runs over a group.
-function M.check_idle(group)
-  if group.running then
-    errors.raise("OPT", "r:reset() is for between two loops: one over these replicas runs now")
-  end
-end
-
 -- r:reset(): the next loop begins with copies of the arrays as they are.
 local function reset(self)
-  M.check_idle(self.group)
+  if self.group.running then
+    errors.raise("OPT", "r:reset() is for between two loops: one over these replicas runs now")
+  end
   for _, each in ipairs(self.group.members) do each.rows = nil end
 end
 

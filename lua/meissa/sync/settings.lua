@@ -229,16 +229,15 @@ function M.check(settings)
 end
 
 -- Merges that give the same bits either way, as long as all is sent.
-local PLAIN = {mean = true, weighted = true, take = true, ["function"] = true}
+local PLAIN = {mean = true, weighted = true, take = true, add = true, ["function"] = true}
 
 --- Whether replicas exchange without anybody between them, each as soon as what it waits for is
 -- there; else all at once, when all have ended a round.
 function M.is_posted(settings)
   local asked = settings.waits
-  local kind = settings.merge.kind
-  local plain = not settings.filters and not settings.push_sum and
-    (PLAIN[kind] or kind == "add" and topologies.is_complete(settings.topology))
-  if plain then return true end
+  if PLAIN[settings.merge.kind] and not settings.filters and not settings.push_sum then
+    return true
+  end
   return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or settings.auto or
     M.excuses(settings)
 end

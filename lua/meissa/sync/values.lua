@@ -205,10 +205,8 @@ end
 local function combine(op, value, other)
   local ok, result = pcall(nesting.complete, "the operation of an allReduce", op, value, other)
   if not ok then
-    if errors.is(result) or string.find(tostring(result), "interrupted!$") then error(result, 0) end
-    error(errors.new {code = "BDY", value = thrown.value(result), message = string.format(
-      "the operation of an allReduce failed on two %s: %s", is_number(value) and "numbers" or
-      "arrays", thrown.message(result))}, 0)
+    thrown.raise(result, "the operation of an allReduce failed on two " ..
+                 (is_number(value) and "numbers" or "arrays"))
   end
   if result == nil and not is_number(value) then return value end
   if result ~= nil and is_number(result) == is_number(value) and

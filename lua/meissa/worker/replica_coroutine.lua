@@ -16,6 +16,7 @@ local isolate = require "meissa.sync.isolate"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
+local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
 
 local M = {}
@@ -190,14 +191,10 @@ end
 
 -- ------------------------------------------------------------------------------- its run
 
--- What Ctrl-C raises in Lua code, under the code of the same in loops.
-local function code_of(message)
-  return string.find(message, "interrupted!$") and "INT" or "BDY"
-end
-
 -- @string who in words
 local function fail(who, err)
-  local fields = {code = code_of(tostring(err)), message = who .. ": " .. tostring(err)}
+  local fields = {code = thrown.is_interrupt(err) and "INT" or "BDY",
+                  message = who .. ": " .. tostring(err)}
   if errors.is(err) then
     for name, value in tables.each(err) do fields[name] = value end
     fields.message = who .. ": " .. tostring(err.message)
