@@ -29,9 +29,21 @@ local function exists(path)
   return file ~= nil and file:close()
 end
 
--- Moves the files of a stem; the substitutions that follow from it.
+-- Whether other rooms have a C file of that name, too.
+local function is_shared(short, folder)
+  for _, path in ipairs(files.lines("git ls-files csrc")) do
+    local other = path:match "^(.*)/[^/]*$"
+    if other ~= folder and path:match "[^/]*$":gsub("%.[ch]$", "") == short then return true end
+  end
+  return false
+end
+
+-- Moves the files of a stem; the substitutions that follow from it. What another room has a file of
+-- that name for is replaced without its folder in its own room only.
 local function move(old, new, substitutions)
   local moved = false
+  local folder = old:match "^(.*)/[^/]*$"
+  local within = is_shared(old:match "[^/]*$", folder) and {folder .. "/"} or nil
   for _, suffix in ipairs(SUFFIXES) do
     if exists(old .. suffix) then
       assert(not exists(new .. suffix), "there is a file: " .. new .. suffix)
@@ -40,8 +52,10 @@ local function move(old, new, substitutions)
     end
   end
   assert(moved, "no file: " .. old)
-  local function also(from, to)
-    substitutions[#substitutions + 1] = {"%f[%w_/.]" .. literal(from) .. "%f[^%w_]", to}
+  local function also(from, to, only)
+    substitutions[#substitutions + 1] = {
+      "%f[%w_/.]" .. literal(from) .. "%f[^%w_]", to, within = only,
+    }
   end
   local function guard(path)
     return "MS_" .. path:upper():gsub("[^%w]", "_") .. "_H"
@@ -52,7 +66,9 @@ local function move(old, new, substitutions)
     also("csrc/" .. from, "csrc/" .. to)
     also(guard(from), guard(to))
     local short, other = from:match("[^/]*$"), to:match("[^/]*$")
-    for _, suffix in ipairs { ".c", ".h", "_test.c" } do also(short .. suffix, other .. suffix) end
+    for _, suffix in ipairs { ".c", ".h", "_test.c" } do
+      also(short .. suffix, other .. suffix, within)
+    end
   else
     from, to = old:gsub("^lua/", ""), new:gsub("^lua/", "")
     also(from:gsub("/", "."), to:gsub("/", "."))
@@ -145,7 +161,9 @@ for _, kind in ipairs { "identifiers", "words" } do
 end
 
 local function renamed(path, text)
-  for _, each in ipairs(substitutions) do text = text:gsub(each[1], each[2]) end
+  for _, each in ipairs(substitutions) do
+    if is_within(path, each.within) then text = text:gsub(each[1], each[2]) end
+  end
   if path:find "%.lua$" then
     for _, pair in ipairs(list.files or {}) do text = rename_local(text, pair[1], pair[2]) end
   end
