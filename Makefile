@@ -92,7 +92,7 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 
 # The headers that native kernels are compiled with, as bytes for csrc/kernel/native/prelude.c.
 PRELUDE := $(addprefix csrc/,kernel/native/native.h kernel/native/fault.h kernel/native/value.h \
-           base/lua_math.h kernel/emit/scalar.h array/lanes.h array/rowwise.h array/touched.h \
+           base/lua_math.h kernel/emit/lua_bit.h array/lanes.h array/rowwise.h array/touched.h \
            base/philox.h base/normal.h kernel/emit/draws.h kernel/emit/ahead.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
@@ -168,7 +168,7 @@ test:
 LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines capture/worlds base/progress \
            driver/replicate_rules driver/reductions project/rock capture/objects kernel/bench \
            driver/replicate_stale capture/names driver/served_roads depend/guards_random \
-           driver/runtime_ends depend/oracle kernel/native_engine driver/gather \
+           driver/runtime_ends depend/oracle kernel/native_engine driver/outcome \
            driver/replicas_workers driver/replicate_models kernel/bounds kernel/native_emit \
            capture/library_bodies face/docs driver/classes driver/failure \
            driver/replicate_chaos driver/ends driver/memory plan/views)) \

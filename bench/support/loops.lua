@@ -208,7 +208,7 @@ end
 
 --- What a C function takes of a sparse array: its rows' starts, columns from 1, and values.
 function M.rows_of(X)
-  local rows = c_api.call(c_api.lib.ms_rows_get, X.array)
+  local rows = c_api.call(c_api.lib.ms_csr_get, X.array)
   return rows.start, rows.columns[1], rows.values
 end
 

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/csr.h"
 #include "array/index.h"
 #include "array/labels.h"
 #include "array/overlap.h"
 #include "array/partition.h"
-#include "array/rows.h"
 
 #define HEADERS_A_CHUNK 64
 #define ALIGNMENT       64
@@ -244,7 +244,7 @@ void ms_array_free(ms_array *array) {
     ms_labels_release(&array->labels[d]);
   }
   ms_index_destroy(&array->index);
-  ms_rows_destroy(&array->rows);
+  ms_csr_destroy(&array->rows);
   ms_partition_drop_all(array);
   detach(array);
   ms_store_release(&array->coord_store);
@@ -330,9 +330,9 @@ void ms_array_freeze(ms_array *array) {
 
 const char *ms_array_held_words(const ms_array *array) {
   switch (array->held) {
-    case MS_HELD_ROUNDS:
+    case MS_BARRED_ROUNDS:
       return "cannot be written while the 'stop' of rounds that use it is asked; clone() it";
-    case MS_HELD_REPLICAS:
+    case MS_BARRED_REPLICAS:
       return "is captured by meissa.replicas, whose replicas share it, and cannot be written: each "
              "writes its own rows by r.shard, or a clone()";
     default:

@@ -37,11 +37,11 @@ typedef struct ms_store {
 } ms_store;
 
 /* Why elements of an array may not be written. */
-typedef enum ms_held {
-  MS_HELD_SNAPSHOT,
-  MS_HELD_ROUNDS,  /* they use it, and are asking whether to stop */
-  MS_HELD_REPLICAS /* it is a view of what all replicas see */
-} ms_held;
+typedef enum ms_array_write_bar {
+  MS_BARRED_SNAPSHOT,
+  MS_BARRED_ROUNDS,  /* they use it, and are asking whether to stop */
+  MS_BARRED_REPLICAS /* it is a view of what all replicas see */
+} ms_array_write_bar;
 
 typedef struct ms_array {
   uint64_t id;    /* unique in the process, never reused; 0 once freed */
@@ -67,10 +67,10 @@ typedef struct ms_array {
   struct ms_array **link; /* in its store's list: what points to this array */
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
   struct ms_index *index;                  /* sparse: finds entries; owned, made on demand */
-  struct ms_rows *rows;                    /* sparse: compressed rows; owned, made on demand */
+  struct ms_csr *rows;                     /* sparse: compressed rows; owned, made on demand */
   struct ms_partition *partitions;         /* sparse: cached; owned */
   uint32_t releases;                       /* references queued to be given up */
-  uint32_t held;                           /* ms_held: why its elements may not be written */
+  uint32_t held; /* ms_array_write_bar: why its elements may not be written */
   struct ms_array *next_released;
 } ms_array;
 

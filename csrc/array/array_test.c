@@ -8,7 +8,7 @@
 
 #include "array/index.h"
 #include "array/labels.h"
-#include "array/random.h"
+#include "array/random_fill.h"
 #include "base/test.h"
 
 static const int64_t small[] = {3, 4, 5};
@@ -195,7 +195,8 @@ static void test_random(void) {
   const int64_t dims[] = {10000}, half[] = {5000};
   ms_array *all = ms_array_dense(MS_DOUBLE, 1, dims, &err);
   ms_array *some = ms_array_dense(MS_DOUBLE, 1, half, &err);
-  CHECK(ms_random_normal(all, 7, 2.0, &err) == 0 && ms_random_normal(some, 7, 2.0, &err) == 0);
+  CHECK(ms_random_fill_normal(all, 7, 2.0, &err) == 0 &&
+        ms_random_fill_normal(some, 7, 2.0, &err) == 0);
   CHECK(memcmp(all->data, some->data, 5000 * sizeof(double)) == 0);
   double sum = 0, squares = 0;
   for (int i = 0; i < 10000; i++) {
@@ -205,7 +206,7 @@ static void test_random(void) {
   }
   CHECK(sum / 10000 > -0.1 && sum / 10000 < 0.1);
   CHECK(squares / 10000 > 3.8 && squares / 10000 < 4.2);
-  CHECK(ms_random_uniform(all, 7, 3.0, &err) == 0);
+  CHECK(ms_random_fill_uniform(all, 7, 3.0, &err) == 0);
   bool inside = true;
   for (int i = 0; i < 10000; i++) {
     double x = ((double *)all->data)[i];
@@ -215,13 +216,13 @@ static void test_random(void) {
   ms_array_release(all);
   ms_array_release(some);
   ms_array *whole = ms_array_dense(MS_INT32, 1, dims, &err);
-  CHECK(ms_random_uniform(whole, 1, 6, &err) == 0);
+  CHECK(ms_random_fill_uniform(whole, 1, 6, &err) == 0);
   int seen = 0;
   for (int i = 0; i < 10000; i++) seen |= 1 << ((int32_t *)whole->data)[i];
   CHECK(seen == 63);
-  CHECK(ms_random_uniform(whole, 1, 1e12, &err) == -1 && err.code == MS_ARR);
+  CHECK(ms_random_fill_uniform(whole, 1, 1e12, &err) == -1 && err.code == MS_ARR);
   ms_error_clear(&err);
-  CHECK(ms_random_normal(whole, 1, 1, &err) == -1 && err.code == MS_ARR);
+  CHECK(ms_random_fill_normal(whole, 1, 1, &err) == -1 && err.code == MS_ARR);
   ms_array_release(whole);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/rows.h"
+#include "array/csr.h"
 #include "array/view.h"
 #include "base/threads.h"
 
@@ -17,7 +17,7 @@
 typedef struct product {
   double *result;
   int64_t m, n;
-  const int64_t *start; /* the sparse operand's rows: see rows.h */
+  const int64_t *start; /* the sparse operand's rows: see csr.h */
   const int32_t *columns;
   const double *values;
   const double *dense; /* the other operand, row-major */
@@ -86,7 +86,7 @@ static void by_rows_of_b(void *context, int64_t share) {
 
 int ms_product_sparse(double *result, ms_array *a, ms_array *b, ms_error *err) {
   ms_array *sparse = a->sparse ? a : b, *other = a->sparse ? b : a;
-  const ms_rows *rows = ms_rows_list(sparse, err);
+  const ms_csr *rows = ms_csr_list(sparse, err);
   if (rows == NULL) return -1;
   ms_view entries = ms_view_row(sparse->type, rows->values, 1, sparse->count);
   ms_view elements = ms_view_of(other);

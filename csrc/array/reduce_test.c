@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "array/arith.h"
-#include "array/random.h"
+#include "array/random_fill.h"
 #include "array/sum_by_definition.h"
 #include "base/test.h"
 
@@ -17,7 +17,7 @@ static const int64_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 100, 4095, 4096, 409
 static ms_array *random_vector(int type, int64_t count, uint64_t seed) {
   ms_error err = {0};
   ms_array *array = ms_array_dense(type, 1, &count, &err);
-  CHECK(ms_random_normal(array, seed, 1, &err) == 0);
+  CHECK(ms_random_fill_normal(array, seed, 1, &err) == 0);
   return array;
 }
 
@@ -53,7 +53,7 @@ static void test_strided(void) {
   const int64_t dims[] = {61, 7, 83};
   for (int type = MS_FLOAT; type <= MS_DOUBLE; type++) {
     ms_array *array = ms_array_dense(type, 3, dims, &err);
-    CHECK(ms_random_normal(array, 3, 1, &err) == 0);
+    CHECK(ms_random_fill_normal(array, 3, 1, &err) == 0);
     ms_array *turned = ms_array_transpose(array, 0, 2, &err);
     ms_array *part = ms_array_narrow(turned, 1, 1, 5, &err);
     ms_array *copy = ms_array_clone(part, &err);

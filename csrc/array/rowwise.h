@@ -219,7 +219,7 @@ static inline void ms_row_pow_double(double *y, int64_t y_stride, int64_t count,
 }
 
 /* Whether combining rows element by element, all at once, is as if x had been copied first. */
-static inline bool ms_rows_apart(const void *y, const void *x, int64_t bytes) {
+static inline bool ms_csr_apart(const void *y, const void *x, int64_t bytes) {
   uintptr_t to = (uintptr_t)y, from = (uintptr_t)x;
   return to == from || (to - from >= (uintptr_t)bytes && from - to >= (uintptr_t)bytes);
 }
@@ -238,25 +238,25 @@ static inline int64_t ms_row_turn(int64_t ahead, int64_t x_stride, int64_t y_str
 }
 
 /* y[k] = NEW for all elements; NEW sees the k-th elements of y and x, rows of one type. */
-#define MS_COMBINE(element, NEW)                                                                   \
-  do {                                                                                             \
-    if (y_stride == 1 && x_stride == 1 && ms_rows_apart(y, x, count * (int64_t)sizeof(element))) { \
-      MS_ANY_ORDER for (int64_t k = 0; k < count; k++) {                                           \
-        y[k] = (element)(NEW(y[k], x[k]));                                                         \
-      }                                                                                            \
-      break;                                                                                       \
-    }                                                                                              \
-    int64_t ahead = ((intptr_t)x - (intptr_t)y) / (intptr_t)sizeof(element);                       \
-    bool in_order;                                                                                 \
-    int64_t turn = ms_row_turn(ahead, x_stride, y_stride, count, &in_order);                       \
-    for (int64_t n = 0; n < turn; n++) {                                                           \
-      int64_t k = in_order ? n : turn - 1 - n;                                                     \
-      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));                          \
-    }                                                                                              \
-    for (int64_t n = turn; n < count; n++) {                                                       \
-      int64_t k = in_order ? count - 1 - (n - turn) : n;                                           \
-      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));                          \
-    }                                                                                              \
+#define MS_COMBINE(element, NEW)                                                                  \
+  do {                                                                                            \
+    if (y_stride == 1 && x_stride == 1 && ms_csr_apart(y, x, count * (int64_t)sizeof(element))) { \
+      MS_ANY_ORDER for (int64_t k = 0; k < count; k++) {                                          \
+        y[k] = (element)(NEW(y[k], x[k]));                                                        \
+      }                                                                                           \
+      break;                                                                                      \
+    }                                                                                             \
+    int64_t ahead = ((intptr_t)x - (intptr_t)y) / (intptr_t)sizeof(element);                      \
+    bool in_order;                                                                                \
+    int64_t turn = ms_row_turn(ahead, x_stride, y_stride, count, &in_order);                      \
+    for (int64_t n = 0; n < turn; n++) {                                                          \
+      int64_t k = in_order ? n : turn - 1 - n;                                                    \
+      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));                         \
+    }                                                                                             \
+    for (int64_t n = turn; n < count; n++) {                                                      \
+      int64_t k = in_order ? count - 1 - (n - turn) : n;                                          \
+      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));                         \
+    }                                                                                             \
   } while (0)
 
 /* The same for rows of two types, which never overlap. */

@@ -13,7 +13,7 @@
 #include "binding/binding.h"
 #include "depend/capture_path.h"
 #include "depend/parameter.h"
-#include "syntax/version.h"
+#include "syntax/version_split.h"
 
 static const char loop_type[] = "meissa.loop";
 
@@ -345,7 +345,7 @@ static bool changes_array(const char *name) {
 }
 
 /* loop:split(flags): gives what the body writes of the captures with a true flag a variable of its
- * own, see syntax/version.h. The captures are others then. */
+ * own, see syntax/version_split.h. The captures are others then. */
 static int loop_split(lua_State *L) {
   ms_error err = {0};
   ms_loop *loop = ms_check_loop(L, 1);

@@ -35,7 +35,7 @@ static bool is_current(const ms_captured_value *value) {
   ms_error err;
   if (value->rows == NULL) return true;
   ms_error_clear(&err);
-  return ms_rows_get(value->array, &err) == value->rows;
+  return ms_csr_get(value->array, &err) == value->rows;
 }
 
 /* Looks at one captured value, which is at the top of the stack. */

@@ -14,7 +14,7 @@
 #include <lua.h>
 
 #include "array/array.h"
-#include "array/rows.h"
+#include "array/csr.h"
 #include "binding/place.h"
 #include "job/plan_line.h"
 #include "job/small_run.h"
@@ -49,7 +49,7 @@ typedef struct ms_captured_value {
   uint64_t version; /* of the values, where entries of a sparse array are looped over */
   int32_t generation;
   bool written;
-  const ms_rows *rows; /* in which a sparse array is read; or NULL */
+  const ms_csr *rows; /* in which a sparse array is read; or NULL */
 } ms_captured_value;
 
 /* A number that the kernel takes. */

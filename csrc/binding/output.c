@@ -38,7 +38,7 @@ static void push_path(lua_State *L, const ms_loop *loop, const ms_binding *bindi
   }
 }
 
-/* Whether a binding is the next version of what has its name, see syntax/version.h. */
+/* Whether a binding is the next version of what has its name, see syntax/version_split.h. */
 static bool is_next(const ms_loop *loop, uint32_t binding) {
   const ms_symbol *symbol = binding < loop->capture_count ? loop->captures[binding].symbol : NULL;
   return symbol != NULL && symbol->next;

@@ -43,9 +43,10 @@ struct ms_access {
   uint32_t inner_count;
   ms_inner *inner; /* variable MS_MAX_DIMS + k */
   uint32_t guard_count;
-  ms_form *guard;          /* it happens where all of these are >= 0 */
-  const ms_node *node;     /* its source; NULL for the loop's own reads */
-  const ms_access *origin; /* what it stands for in a branch of a pair (branch.h); or NULL */
+  ms_form *guard;      /* it happens where all of these are >= 0 */
+  const ms_node *node; /* its source; NULL for the loop's own reads */
+  const ms_access
+      *origin;    /* what it stands for in a branch of a pair (quadratic_branch.h); or NULL */
   uint32_t given; /* subscripts that the source has: of a view fewer or more than of its base */
   uint32_t subscript_count;
   ms_subscript subscript[MS_MAX_DIMS]; /* of the array, of a view's base; in a list only so many */

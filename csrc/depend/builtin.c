@@ -6,17 +6,17 @@
 #include <string.h>
 
 #include "depend/arguments.h"
+#include "depend/arithmetic.h"
 #include "depend/effect.h"
 #include "depend/evaluate.h"
 #include "depend/gather.h"
 #include "depend/impure.h"
-#include "depend/number.h"
 #include "depend/piece.h"
 #include "depend/record_access.h"
 #include "depend/shift.h"
 #include "depend/store.h"
 #include "depend/subscript.h"
-#include "depend/value.h"
+#include "depend/variable_value.h"
 
 #define EVERY_EVENT (uint32_t)(MS_EVENT_INDEX | MS_EVENT_ASSIGN | MS_EVENT_CALL | MS_EVENT_OPERATOR)
 

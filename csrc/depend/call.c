@@ -4,6 +4,7 @@
  * See walk.h and effect.h. */
 #include <string.h>
 
+#include "depend/abstract_view.h"
 #include "depend/arguments.h"
 #include "depend/builtin.h"
 #include "depend/call.h"
@@ -15,8 +16,7 @@
 #include "depend/piece.h"
 #include "depend/record_access.h"
 #include "depend/store.h"
-#include "depend/value.h"
-#include "depend/view.h"
+#include "depend/variable_value.h"
 
 /* A call of a function that is not walked: what is known of it as a whole. */
 static void call_whole(ms_walk *walk, const ms_abstract_value *function, const ms_arguments *all,
@@ -119,7 +119,7 @@ static void method_of_view(ms_walk *walk, const ms_abstract_value *object, ms_no
                : ms_abstract_value_other(own | all.groups, unknown || all.captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_abstract_value_other(0, false);
   if (effect == MS_EFFECT_VIEW)
-    ms_view_part(walk, object->view, node->text, all.values, all.count, value);
+    ms_abstract_view_part(walk, object->view, node->text, all.values, all.count, value);
   if (effect == MS_EFFECT_VIEW || ms_effect_is_shape(node->text)) return;
   if (unknown) {
     ms_walk_record_groups(walk, own, false, node);

@@ -8,7 +8,7 @@
 #include "depend/evaluate.h"
 #include "depend/flow.h"
 #include "depend/piece.h"
-#include "depend/value.h"
+#include "depend/variable_value.h"
 
 const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth) {
   ms_truth *kept = ms_arena_take(walk->arena, 1, sizeof *kept);

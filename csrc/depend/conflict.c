@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "depend/branch.h"
+#include "depend/quadratic_branch.h"
 
 /* Two thousand accesses to one array; beyond, the answer is unknown. Most pairs take under 1 us. */
 #define MAX_PAIRS 2000000U
@@ -133,12 +133,12 @@ static int add_plain(ms_conflicts *conflicts, kinds *known, const ms_pair *pair)
   return conflicts->known ? add_met(conflicts, pair, &relation) : 0;
 }
 
-/* As ms_branch_reach. */
+/* As ms_quadratic_branch_reach. */
 static int reach_of(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
   uint32_t a = kind_of(known, pair->a), b = kind_of(known, pair->b);
   bool keep = a < MOST_KINDS && b < MOST_KINDS;
   if (keep && known->between[a][b].measured) return known->between[a][b].reach;
-  int reach = ms_branch_reach(conflicts->solver, conflicts->domain, pair->a, pair->b);
+  int reach = ms_quadratic_branch_reach(conflicts->solver, conflicts->domain, pair->a, pair->b);
   if (keep) {
     known->between[a][b].measured = true;
     known->between[a][b].reach = reach;
@@ -148,10 +148,11 @@ static int reach_of(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) 
 
 /* A pair with subscripts that are not known as forms. */
 static int add_branches(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
-  ms_branch branch[MS_MOST_BRANCHES];
+  ms_quadratic_branch branch[MS_MOST_BRANCHES];
   int reach = reach_of(conflicts, known, pair), count = -1;
   if (reach != MS_REACH_UNKNOWN)
-    count = ms_branches_make(conflicts->solver, conflicts->domain, pair->a, pair->b, reach, branch);
+    count = ms_quadratic_branches_make(conflicts->solver, conflicts->domain, pair->a, pair->b,
+                                       reach, branch);
   if (count < 0) {
     const ms_pair possible = {pair->a, pair->b, false};
     return add_plain(conflicts, known, &possible);
@@ -168,7 +169,7 @@ static int add_branches(ms_conflicts *conflicts, kinds *known, const ms_pair *pa
 }
 
 static int add_pair(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
-  if (ms_branch_is_affine(pair->a, pair->b)) return add_plain(conflicts, known, pair);
+  if (ms_quadratic_branch_is_affine(pair->a, pair->b)) return add_plain(conflicts, known, pair);
   if (conflicts->domain->steady == NULL) return add_branches(conflicts, known, pair);
   conflicts->known = false; /* brackets have no steady variable */
   return 0;

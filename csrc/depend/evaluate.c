@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "depend/abstract_view.h"
+#include "depend/arithmetic.h"
 #include "depend/call.h"
 #include "depend/capture_path.h"
 #include "depend/condition.h"
@@ -12,12 +14,10 @@
 #include "depend/inline.h"
 #include "depend/literal.h"
 #include "depend/local_value.h"
-#include "depend/number.h"
 #include "depend/piece.h"
 #include "depend/record_access.h"
 #include "depend/subscript.h"
-#include "depend/value.h"
-#include "depend/view.h"
+#include "depend/variable_value.h"
 #include "depend/walk.h"
 
 /* Deeper expressions than people write are not followed; the C stack is finite. */
@@ -141,7 +141,7 @@ static void name_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
 
 static bool is_element(const ms_walk *walk, const ms_abstract_value *value) {
   return value->kind == MS_ABSTRACT_VALUE_VIEW && !value->view->range &&
-         ms_view_left(walk, value->view) == 0;
+         ms_abstract_view_left(walk, value->view) == 0;
 }
 
 /* Reading a view that has all its subscripts is reading an element, or elements that may be

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "depend/branch_gate.h"
 #include "depend/capture_path.h"
 #include "depend/effect.h"
-#include "depend/gate.h"
 #include "depend/pure.h"
 #include "depend/tie.h"
 #include "depend/truthy.h"
@@ -341,7 +341,7 @@ bool ms_extreme_statement(const ms_tally *all, const ms_node *node, ms_reduce_fo
   if (!is_branch(all, node->kid[0], node->kid[1], &first)) return false;
   if (node->kids == 2) return takes_part(all, &first, is);
   if (!is_branch(all, node->kid[2], node->kid[3], &second)) return false;
-  if (!ms_gate_allows(all, &first, &second)) return false;
+  if (!ms_branch_gate_allows(all, &first, &second)) return false;
   if (takes_part(all, &first, is)) return true;
   if (!takes_part(all, &second, is)) return false;
   is->gated = true;

@@ -9,7 +9,7 @@
  *   if not s or e > s then s = e end          s is nil before; also s == nil
  *   if not p or e > s then s, p = e, q end    p is nil before, and q never
  *   if e > s or e == s and i < p then s, p = e, i end   see tie.h
- *   if e < s then s = e elseif e > t then t = e end     see gate.h
+ *   if e < s then s = e elseif e > t then t = e end     see branch_gate.h
  *
  * p and q stand for any number; what followers get is evaluated without effects and names none of
  * the statement's variables. */

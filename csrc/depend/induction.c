@@ -3,8 +3,8 @@
  * Induction variables: see induction.h. */
 #include "depend/induction.h"
 
+#include "depend/arithmetic.h"
 #include "depend/evaluate.h"
-#include "depend/number.h"
 #include "depend/piece.h"
 #include "depend/subscript.h"
 

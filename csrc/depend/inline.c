@@ -12,7 +12,7 @@
 #include "depend/flow.h"
 #include "depend/inline.h"
 #include "depend/piece.h"
-#include "depend/value.h"
+#include "depend/variable_value.h"
 #include "depend/walk.h"
 
 /* Calls inside calls, and frames in all, that are walked. */

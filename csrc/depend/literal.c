@@ -13,7 +13,7 @@
 #include "depend/inline.h"
 #include "depend/literal.h"
 #include "depend/piece.h"
-#include "depend/value.h"
+#include "depend/variable_value.h"
 #include "depend/walk.h"
 
 /* Calls inside calls, and calls in all, that are walked. */

@@ -2,10 +2,10 @@
  *
  * Pieces: see piece.h. */
 #include "depend/piece.h"
+#include "depend/arithmetic.h"
 #include "depend/condition.h"
-#include "depend/number.h"
 #include "depend/record_access.h"
-#include "depend/value.h"
+#include "depend/variable_value.h"
 
 ms_collection ms_pieces_begin(ms_walk *walk) {
   return (ms_collection){.walk = walk, .fits = true, .all = {.exact = true}};

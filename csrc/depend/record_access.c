@@ -3,12 +3,12 @@
  * Walk, recording: accesses and findings. See walk.h. */
 #include <string.h>
 
+#include "depend/abstract_view.h"
 #include "depend/buffered.h"
 #include "depend/inline.h"
 #include "depend/mapping.h"
 #include "depend/piece.h"
 #include "depend/record_access.h"
-#include "depend/view.h"
 
 static uint64_t bit_of(uint32_t group) {
   return (uint64_t)1 << (group < 63 ? group : 63);
@@ -52,7 +52,7 @@ void ms_walk_record_view(ms_walk *walk, const ms_abstract_view *view, bool write
                          const ms_node *node) {
   ms_subscript subscript[MS_MAX_DIMS] = {0};
   uint32_t scope = walk->scope_count;
-  ms_view_elements(walk, view, subscript);
+  ms_abstract_view_elements(walk, view, subscript);
   ms_walk_record_element(walk, view->binding, subscript, view->subscript_count, write, node);
   walk->scope_count = scope;
   const ms_binding *binding = &walk->bindings[view->binding];

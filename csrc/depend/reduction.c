@@ -321,7 +321,7 @@ static void tally_forms(ms_tally *all, const ms_walk *walk, ms_node *body, uint3
 }
 
 /* Whether all that combines the gate goes before the variable: only then do blocks that are
- * scattered in the loop's order know what a streak takes (gate.h). */
+ * scattered in the loop's order know what a streak takes (branch_gate.h). */
 static bool is_gate_of(const ms_tally *all, const ms_walk *walk, ms_node *body) {
   ms_tally gate;
   tally_forms(&gate, walk, body, all->found.gate);

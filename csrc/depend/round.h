@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rounds: what the analyser finds out about a loop whose names are split into the last version of
- * an array and the next (syntax/version.h), beside what it finds out about any loop.
+ * an array and the next (syntax/version_split.h), beside what it finds out about any loop.
  *
  * Which elements of other ranges an iteration reads decides which blocks of the round before it has
  * to wait for. It is told as a hull over the cut dimension, for each place that reads: whatever the

@@ -11,7 +11,7 @@
 #include "depend/explain.h"
 #include "depend/flow.h"
 #include "depend/record_access.h"
-#include "depend/slice.h"
+#include "depend/sliced_output.h"
 #include "depend/start.h"
 
 typedef struct flow {
@@ -372,7 +372,7 @@ int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint
                walk->bindings[c].depth == capture->field_count) {
       *plan = (ms_scalar_plan){.capture = c, .role = MS_ROLE_BROADCAST};
       (*count)++;
-    } else if (walk->sliced[c] && ms_slice_indices(walk, c, &plan->indices)) {
+    } else if (walk->sliced[c] && ms_sliced_output_indices(walk, c, &plan->indices)) {
       plan->capture = c;
       plan->role = MS_ROLE_SLICED;
       (*count)++;

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "depend/arithmetic.h"
 #include "depend/evaluate.h"
-#include "depend/number.h"
 #include "depend/shift.h"
 #include "depend/subscript.h"
 

@@ -9,7 +9,7 @@
 #include "depend/capture_path.h"
 #include "depend/evaluate.h"
 #include "depend/inline.h"
-#include "depend/value.h"
+#include "depend/variable_value.h"
 
 #include <string.h>
 

@@ -2,8 +2,9 @@
  *
  * Walk, stores into plain tables that are refused: why, and what to write. See walk.h.
  *
- * The words are those of what keeps the table from being output (slice.h, gather.h): another way to
- * it, another use of it, a key of which several iterations may be, a value that may be two. */
+ * The words are those of what keeps the table from being output (sliced_output.h, gather.h):
+ * another way to it, another use of it, a key of which several iterations may be, a value that may
+ * be two. */
 #include <string.h>
 
 #include "depend/capture_path.h"

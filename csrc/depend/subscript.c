@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "depend/abstract_view.h"
 #include "depend/condition.h"
 #include "depend/evaluate.h"
 #include "depend/impure.h"
 #include "depend/piece.h"
 #include "depend/record_access.h"
 #include "depend/subscript.h"
-#include "depend/value.h"
-#include "depend/view.h"
+#include "depend/variable_value.h"
 
 /* A view of a whole array, for its maker to fill; NULL, and the walk has failed, without memory. */
 ms_abstract_view *ms_walk_new_view(ms_walk *walk, uint32_t binding) {
@@ -62,7 +62,7 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
 
 static void push_value(const ms_abstract_value *value, ms_abstract_view *view) {
   if (view->open != NULL) {
-    ms_view_subscribe(view, 0, value);
+    ms_abstract_view_subscribe(view, 0, value);
     view->open++;
     view->open_count--;
     return;
@@ -116,7 +116,7 @@ static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
   const ms_pieces views = ms_pieces_of(object), keys = ms_pieces_of(key);
   const bool may_range = may_be_table(&keys);
   if (may_range) note_table_key(walk, node);
-  if (may_range && ms_view_left(walk, views.piece[0].value.view) > 1) {
+  if (may_range && ms_abstract_view_left(walk, views.piece[0].value.view) > 1) {
     *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
     value->formed = true;
     return;
@@ -301,7 +301,7 @@ static bool is_subscripts(const ms_node *list, uint32_t left) {
 /* A[{i, {lo, hi}, ...}]: what the list adds to the subscripts of a view. */
 static void index_by_list(ms_walk *walk, const ms_abstract_view *object, ms_node *list,
                           ms_abstract_value *value) {
-  bool known = is_subscripts(list, ms_view_left(walk, object));
+  bool known = is_subscripts(list, ms_abstract_view_left(walk, object));
   ms_abstract_value ignored;
   if (copy_view(walk, object, value) == NULL) return;
   const uint64_t groups = ms_walk_groups_of(walk, value);
@@ -324,7 +324,7 @@ bool ms_walk_is_indexed(const ms_walk *walk, const ms_abstract_value *object) {
   for (uint32_t p = 0; p < all.count; p++) {
     const ms_abstract_value *each = &all.piece[p].value;
     if (each->kind != MS_ABSTRACT_VALUE_VIEW || each->view->range) return false;
-    if (ms_view_left(walk, each->view) == 0) return false;
+    if (ms_abstract_view_left(walk, each->view) == 0) return false;
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/arithmetic.h"
 #include "depend/call.h"
 #include "depend/evaluate.h"
 #include "depend/flow.h"
@@ -13,13 +14,12 @@
 #include "depend/inner.h"
 #include "depend/literal.h"
 #include "depend/local_value.h"
-#include "depend/number.h"
 #include "depend/piece.h"
 #include "depend/record_access.h"
 #include "depend/shift.h"
-#include "depend/slice.h"
+#include "depend/sliced_output.h"
 #include "depend/subscript.h"
-#include "depend/value.h"
+#include "depend/variable_value.h"
 
 /* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */
 #define MAX_PASSES 64
@@ -363,7 +363,7 @@ int ms_walk_begin(ms_walk *walk) {
     return -1;
   walk->guard = walk->block.guard = &ms_guard_always;
   walk->guards = (ms_guards){.arena = walk->arena, .range = range_of_form, .context = walk};
-  if (ms_slices_find(walk) != 0 || ms_gathers_find(walk) != 0) return -1;
+  if (ms_sliced_outputs_find(walk) != 0 || ms_gathers_find(walk) != 0) return -1;
   return ms_walk_make_groups(walk);
 }
 

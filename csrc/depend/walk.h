@@ -3,12 +3,13 @@
  * Walk: from a loop body's syntax tree to its accesses and findings.
  *
  * A local assigned once is what it was assigned, a local assigned several times is any of what it
- * was assigned (value.h), but for numbers, which are followed along each path (local_value.h).
- * Where control comes is followed as far as affine conditions say (flow.h, condition.h). Values
- * are abstract (abstract_value.h): evaluate.h forms them, of numbers (number.h, shift.h), parts of
- * arrays (subscript.h, view.h) and calls (call.h, inline.h, literal.h); record_access.h takes down
- * what is touched, store.h and impure.h what is refused. The walk repeats until no value changes;
- * the accesses are those of its last pass. All memory comes from one arena. */
+ * was assigned (variable_value.h), but for numbers, which are followed along each path
+ * (local_value.h). Where control comes is followed as far as affine conditions say (flow.h,
+ * condition.h). Values are abstract (abstract_value.h): evaluate.h forms them, of numbers
+ * (arithmetic.h, shift.h), parts of arrays (subscript.h, abstract_view.h) and calls (call.h,
+ * inline.h, literal.h); record_access.h takes down what is touched, store.h and impure.h what is
+ * refused. The walk repeats until no value changes; the accesses are those of its last pass. All
+ * memory comes from one arena. */
 #ifndef MS_DEPEND_WALK_H
 #define MS_DEPEND_WALK_H
 

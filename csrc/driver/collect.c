@@ -60,7 +60,7 @@ static int take_elements(ms_run *run, const ms_frame *frame, const char *payload
   ms_elements all = ms_elements_written(sent->operand, sent->data, sent->dense);
   ms_undo_log_operand(&run->undo, number);
   if (frame->kind == MS_SAY_DATA) return ms_transfer_accept(frame, payload, &all);
-  return ms_runs_apply(payload, (size_t)frame->size, &all);
+  return ms_change_runs_apply(payload, (size_t)frame->size, &all);
 }
 
 /* Takes what a worker has sent, or laid onto its shelf, of its report. */

@@ -11,10 +11,10 @@
 #include "base/trace.h"
 #include "driver/collect.h"
 #include "driver/failure.h"
-#include "driver/gather.h"
 #include "driver/interrupt.h"
+#include "driver/job_history.h"
 #include "driver/load.h"
-#include "driver/recorded.h"
+#include "driver/outcome.h"
 #include "driver/recover.h"
 #include "driver/session_state.h"
 #include "driver/session_wait.h"
@@ -44,7 +44,7 @@ static int prepare(ms_session *session, ms_run *run) {
 }
 
 static int run_job(ms_session *session, ms_run *run) {
-  if (ms_gather_begin(session, run->outcome, run->err) != 0) {
+  if (ms_outcome_begin(session, run->outcome, run->err) != 0) {
     for (uint32_t i = 0; i < session->config.workers; i++) session->members[i].part = MS_PART_NONE;
     run->failed = true;
     return -1;
@@ -53,9 +53,9 @@ static int run_job(ms_session *session, ms_run *run) {
   ms_collect_all(session);
   ms_interrupt_end(false); /* ms_session_run listens on */
   session->polled.interrupt = -1;
-  if (!run->failed) return ms_gather_finish(session, run->outcome, run->err);
+  if (!run->failed) return ms_outcome_finish(session, run->outcome, run->err);
   if (run->err->code == MS_NET) replace_all(session);
-  ms_gather_finish(session, run->outcome, NULL);
+  ms_outcome_finish(session, run->outcome, NULL);
   return -1;
 }
 
@@ -78,11 +78,11 @@ static int attempt(ms_session *session, ms_run *run) {
   session->jobs++;
   if (prepare(session, run) != 0) return -1;
   if (ms_trace_wants(MS_TRACE_PLAN)) trace_job(session);
-  ms_recorded_job(session, run->job);
+  ms_job_history_begin(session, run->job);
   session->run = run;
   int failed = run_job(session, run);
   session->run = NULL;
-  ms_recorded_job_end(session, failed != 0);
+  ms_job_history_end(session, failed != 0);
   ms_trace(MS_TRACE_PLAN, "%s job=%llu", failed == 0 ? "done" : "failed",
            (unsigned long long)session->jobs);
   if (failed != 0) {

@@ -2,7 +2,7 @@
  *
  * Run: one job on its way, and what the driver knows of it. It belongs to ms_session_run; the files
  * that move it are load.c (what workers are sent), collect.c (what comes back), failure.c (a block
- * fails), replace.c (a worker dies), recover.c (the job is undone) and gather.c (its results). */
+ * fails), replace.c (a worker dies), recover.c (the job is undone) and outcome.c (its results). */
 #ifndef MS_DRIVER_RUN_H
 #define MS_DRIVER_RUN_H
 

@@ -148,11 +148,11 @@ static void check_changes(const scene *s, int64_t count) {
   for (int k = 0; k < MEMORY; k++) {
     if (pick(3) == 0) worker[k] = (int32_t)pick(9); /* also what is none of the elements */
   }
-  ms_runs runs = {.now = here, .before = (unsigned char *)before, .count = count};
+  ms_change_runs runs = {.now = here, .before = (unsigned char *)before, .count = count};
   char bytes[100];
   size_t size;
-  while ((size = ms_runs_pack(&runs, bytes, sizeof bytes)) > 0) {
-    CHECK(ms_runs_apply(bytes, size, &there) == 0);
+  while ((size = ms_change_runs_pack(&runs, bytes, sizeof bytes)) > 0) {
+    CHECK(ms_change_runs_apply(bytes, size, &there) == 0);
   }
   static int32_t got[MEMORY];
   ms_elements_gather(&here, 0, count, packed);

@@ -185,7 +185,7 @@ int ms_operands_coords(ms_operands *operands, const ms_array *array, uint32_t di
   return add(operands, &operand, err);
 }
 
-int ms_operands_rows(ms_operands *operands, const ms_array *array, const ms_rows *rows,
+int ms_operands_rows(ms_operands *operands, const ms_array *array, const ms_csr *rows,
                      uint32_t part, ms_error *err) {
   uint64_t id = ROWS + array->id * VECTORS + part;
   ms_job_operand operand;

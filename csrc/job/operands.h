@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "array/array.h"
+#include "array/csr.h"
 #include "array/partition.h"
-#include "array/rows.h"
 #include "base/api.h"
 #include "base/error.h"
 #include "job/operand.h"
@@ -86,7 +86,7 @@ MS_API int ms_operands_coords(ms_operands *operands, const ms_array *array, uint
 
 /* Its compressed rows, which are up to date: `part` 0 is their starts, 1 the values, `d` the
  * columns of dimension d + 1. */
-MS_API int ms_operands_rows(ms_operands *operands, const ms_array *array, const ms_rows *rows,
+MS_API int ms_operands_rows(ms_operands *operands, const ms_array *array, const ms_csr *rows,
                             uint32_t part, ms_error *err);
 
 /* Of a partition's entries the coordinates of dimension `part`, from 1; 0: the values. */

@@ -67,7 +67,7 @@ void ms_report_keep_printed(ms_text *report) {
 }
 
 /* Element number `at` as it is now; *count: how many lie in a row from it. */
-static const unsigned char *find(ms_runs *runs, int64_t at, int64_t *count) {
+static const unsigned char *find(ms_change_runs *runs, int64_t at, int64_t *count) {
   int64_t after = at - runs->begin;
   if (after < 0 || after >= runs->here.count) {
     runs->here = ms_elements_run_at(&runs->now, at);
@@ -79,7 +79,7 @@ static const unsigned char *find(ms_runs *runs, int64_t at, int64_t *count) {
   return runs->here.data + after * stride * (int64_t)runs->now.operand->element;
 }
 
-static bool differs(ms_runs *runs, int64_t at) {
+static bool differs(ms_change_runs *runs, int64_t at) {
   int64_t count;
   size_t element = runs->now.operand->element;
   return memcmp(find(runs, at, &count), runs->before + (size_t)at * element, element) != 0;
@@ -89,7 +89,7 @@ static bool differs(ms_runs *runs, int64_t at) {
 #define STRIDE 512
 
 /* Moves on to the next changed element, in long steps. */
-static void skip_equal(ms_runs *runs) {
+static void skip_equal(ms_change_runs *runs) {
   size_t element = runs->now.operand->element;
   while (runs->next < runs->count) {
     int64_t step = runs->count - runs->next < STRIDE ? runs->count - runs->next : STRIDE, row;
@@ -103,7 +103,7 @@ static void skip_equal(ms_runs *runs) {
   }
 }
 
-size_t ms_runs_pack(ms_runs *runs, char *out, size_t room) {
+size_t ms_change_runs_pack(ms_change_runs *runs, char *out, size_t room) {
   size_t used = 0, element = runs->now.operand->element;
   for (;;) {
     skip_equal(runs);
@@ -121,8 +121,8 @@ size_t ms_runs_pack(ms_runs *runs, char *out, size_t room) {
   }
 }
 
-int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
-                 int64_t *count) {
+int ms_change_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
+                        int64_t *count) {
   run_head head;
   if (*at == size) return 0;
   if (size - *at < sizeof head) return -1;
@@ -135,11 +135,11 @@ int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int
   return 1;
 }
 
-int ms_runs_apply(const char *bytes, size_t size, const ms_elements *all) {
+int ms_change_runs_apply(const char *bytes, size_t size, const ms_elements *all) {
   int64_t total = ms_elements_count(all), first, count;
   size_t at = 0, element = all->operand->element;
   int got;
-  while ((got = ms_runs_next(bytes, size, element, &at, &first, &count)) > 0) {
+  while ((got = ms_change_runs_next(bytes, size, element, &at, &first, &count)) > 0) {
     if (first > total || count > total - first) return -1;
     ms_elements_scatter(all, first, count, bytes + at - (size_t)count * element);
   }

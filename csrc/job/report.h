@@ -51,24 +51,24 @@ void ms_report_keep_printed(ms_text *report);
 int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record);
 
 /* A walk over two versions of an operand's elements. */
-typedef struct ms_runs {
+typedef struct ms_change_runs {
   ms_elements now;
   const unsigned char *before; /* one after the other */
   int64_t next, count;         /* elements looked at, and in all */
   ms_strided_run here;         /* of those now, that begins ... */
   int64_t begin;               /* ... with this number; without elements: unknown */
-} ms_runs;
+} ms_change_runs;
 
 /* Packs as many runs of changed elements as fit `room` bytes: bytes written, 0 at the end. */
-size_t ms_runs_pack(ms_runs *runs, char *out, size_t room);
+size_t ms_change_runs_pack(ms_change_runs *runs, char *out, size_t room);
 
 /* Reads where the run at `*at` lies and moves on: 1 read, 0 end, -1 malformed. */
-int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
-                 int64_t *count);
+int ms_change_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
+                        int64_t *count);
 
 /* Writes packed runs to where they are among `all` elements of an operand; -1 when they do not fit
  * it.
  */
-int ms_runs_apply(const char *bytes, size_t size, const ms_elements *all);
+int ms_change_runs_apply(const char *bytes, size_t size, const ms_elements *all);
 
 #endif

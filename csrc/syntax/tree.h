@@ -90,7 +90,7 @@ typedef struct ms_symbol {
   uint32_t line, column; /* of the name in its declaration */
   bool assigned;         /* an assignment other than the declaration exists */
   bool upvalue;          /* used by a function inside the declaring one */
-  bool next;             /* stands for the next version of a name, see version.h */
+  bool next;             /* stands for the next version of a name, see version_split.h */
 } ms_symbol;
 
 struct ms_node {

@@ -89,7 +89,7 @@ static ms_mirror *find_mirror(ms_exchange *exchange, uint64_t operand) {
 static void note_runs(ms_mirror *mirror, const char *bytes, size_t size) {
   size_t element = mirror->now.operand->element;
   int64_t first, count;
-  for (size_t at = 0; ms_runs_next(bytes, size, element, &at, &first, &count) > 0;) {
+  for (size_t at = 0; ms_change_runs_next(bytes, size, element, &at, &first, &count) > 0;) {
     size_t length = (size_t)count * element;
     memcpy(mirror->before + (size_t)first * element, bytes + at - length, length);
     int64_t end = (first + count - 1) / MS_MIRROR_PIECE;
@@ -160,7 +160,7 @@ static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
     ms_mirror *mirror = find_mirror(exchange, frame.a[0]);
     const char *runs = bytes + sizeof frame;
     size_t size = (size_t)frame.size;
-    if (mirror == NULL || ms_runs_apply(runs, size, &mirror->now) != 0) {
+    if (mirror == NULL || ms_change_runs_apply(runs, size, &mirror->now) != 0) {
       return broken(partner, err);
     }
     note_runs(mirror, runs, size);
@@ -265,10 +265,10 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
 }
 
 /* Where our finished blocks from `from` on may have changed an operand. */
-static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
+static ms_change_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
   const ms_worker_job *job = &worker->job;
   const ms_operand *operand = &job->task.operands[mirror->operand];
-  ms_runs runs = {.now = mirror->now, .before = mirror->before};
+  ms_change_runs runs = {.now = mirror->now, .before = mirror->before};
   const ms_schedule *schedule = worker->schedule;
   uint32_t own = worker->setup.worker;
   for (uint32_t p = from; p != job->block; p = ms_schedule_next(schedule, own, p)) {
@@ -285,10 +285,10 @@ static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_
  */
 static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, char *packed,
                         ms_error *err) {
-  ms_runs runs = span_of(worker, mirror, from);
+  ms_change_runs runs = span_of(worker, mirror, from);
   uint32_t block = worker->job.last;
   size_t size;
-  while ((size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
+  while ((size = ms_change_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
     note_runs(mirror, packed, size);
     ms_frame frame = {
         .kind = MS_SAY_RUNS, .job = worker->job.number, .a = {mirror->operand, block}};

@@ -24,7 +24,7 @@
 
 #include "base/error.h"
 #include "job/elements.h"
-#include "worker/road.h"
+#include "worker/worker_road.h"
 
 #define MS_EXCHANGE_WINDOW 32u
 

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "worker/road.h"
+#include "worker/worker_road.h"
 #include "worker/worker_state.h"
 
 /* Most workers, and most frames in a queue. */

@@ -293,7 +293,7 @@ static void ms_host_begin(uint32_t workers, bool shared, ms_status_page *page,
                           int (*live)(ms_worker *worker), int (*drive)(ms_worker *worker)) {
   ms_host_page_road = ms_host_frames_road = ms_simulated_road;
   ms_host_page_road.by_frames = false;
-  ms_host_page_road.take = ms_road_page.take;
+  ms_host_page_road.take = ms_worker_road_page.take;
   ms_host_page_road.wait = ms_host_page_wait;
   ms_host_page_road.wake = ms_host_page_wake;
   ms_host_frames_road.wait = ms_host_frames_wait;

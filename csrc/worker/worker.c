@@ -54,7 +54,7 @@ static int check_setup(ms_worker *worker, long got, int page, ms_error *err) {
   if (worker->page == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   ms_trace_join(&setup->trace, setup->worker);
   ms_history_join(&setup->history, setup->worker);
-  worker->road = setup->shared && !setup->tcp ? &ms_road_page : &ms_road_frames;
+  worker->road = setup->shared && !setup->tcp ? &ms_worker_road_page : &ms_worker_road_frames;
   worker->may_spin = ms_spin_room(setup->workers);
   /* One core is the driver's, which launches small loops from the first workers on. */
   worker->may_spin_idle = !worker->road->by_frames && ms_spin_room(setup->worker + 2);
@@ -151,7 +151,7 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_worker *gone = *worker;
   if (gone == NULL) return;
   ms_trace(MS_TRACE_WORKERS, "end pid=%ld", (long)getpid());
-  ms_road_close(gone);
+  ms_worker_road_close(gone);
   ms_exchange_close(gone);
   ms_context_shut(gone->context);
   ms_zap_join(&gone->zap);

@@ -317,7 +317,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   job->running = true;
   ms_worker_show(worker, MS_STATUS_RUNNING, (uint64_t)*block + 1);
   ms_trace(MS_TRACE_BLOCKS, "begin job=%llu block=%u", number_of(worker), *block);
-  if (ms_history_wanted) ms_recorded_begin(worker, *block);
+  if (ms_history_wanted) ms_block_history_begin(worker, *block);
   return 1;
 }
 
@@ -342,7 +342,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
   uint32_t block = job->block;
   ms_trace(MS_TRACE_BLOCKS, "end job=%llu block=%u", number_of(worker), block);
-  if (ms_history_wanted) ms_recorded_end(worker, block); /* before its count is raised */
+  if (ms_history_wanted) ms_block_history_end(worker, block); /* before its count is raised */
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   if (job->memory != NULL) ms_block_local_take(job->memory, block, &job->report);
   job->running = false;

@@ -98,7 +98,7 @@ static int take_cancel(ms_worker *worker, uint64_t number, ms_error *err) {
 static int handle(ms_worker *worker, const ms_frame *frame, const char *payload, ms_error *err) {
   switch (frame->kind) {
     case MS_SAY_PEERS:
-      ms_road_meet(worker, payload, (size_t)frame->size);
+      ms_worker_road_meet(worker, payload, (size_t)frame->size);
       return 0;
     case MS_SAY_TASK:
       if (worker->job.open) return 0;

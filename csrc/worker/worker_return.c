@@ -63,14 +63,15 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   const ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
       &worker->mapped, operand->id, ms_operand_bytes(operand), job->number, false, err);
   if (copy == NULL) return -1;
-  ms_runs runs = {.now = ms_elements_written(operand, copy->base, true), .before = copy->pristine};
+  ms_change_runs runs = {.now = ms_elements_written(operand, copy->base, true),
+                         .before = copy->pristine};
   runs.count = ms_elements_count(&runs.now);
   if (runs.count == 0) return 0;
   char *packed = malloc(MS_FRAME_PAYLOAD);
   if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   int failed = 0;
   size_t size;
-  while (failed == 0 && (size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
+  while (failed == 0 && (size = ms_change_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
     ms_frame frame = {.kind = MS_SAY_RUNS, .job = job->number, .a = {number}};
     failed = !ms_worker_room(worker, err) ||
              ms_link_send(&worker->control, frame, packed, size, err) != 0;

@@ -2,8 +2,8 @@
  *
  * The inside of a worker, shared by worker.c (its life), worker_receive.c (what it receives),
  * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and
- * worker_checkpoint.c (parts of that), handover.c (hand-overs between workers), road.c (how they
- * reach each other) and exchange.c (arrays that all have). */
+ * worker_checkpoint.c (parts of that), handover.c (hand-overs between workers), worker_road.c (how
+ * they reach each other) and exchange.c (arrays that all have). */
 #ifndef MS_WORKER_WORKER_STATE_H
 #define MS_WORKER_WORKER_STATE_H
 
@@ -18,8 +18,8 @@
 #include "sync/gate.h"
 #include "worker/exchange.h"
 #include "worker/mapped_memory.h"
-#include "worker/road.h"
 #include "worker/worker.h"
+#include "worker/worker_road.h"
 
 /* Another worker, or this one (then without sockets). */
 typedef struct ms_neighbour {
@@ -219,9 +219,10 @@ bool ms_rounds_reads(const ms_worker *worker, uint32_t to, uint32_t range);
 /* Makes ready for `block`, which begins now: the versions that it sees. */
 int ms_rounds_begin(ms_worker *worker, uint32_t block, ms_error *err);
 
-/* recorded.c: tells the history that a block begins, with what it reads, and that it has ended. */
-void ms_recorded_begin(ms_worker *worker, uint32_t block);
-void ms_recorded_end(ms_worker *worker, uint32_t block);
+/* block_history.c: tells the history that a block begins, with what it reads, and that it has
+ * ended. */
+void ms_block_history_begin(ms_worker *worker, uint32_t block);
+void ms_block_history_end(ms_worker *worker, uint32_t block);
 
 /* Ends the job's gate. */
 void ms_rounds_close(ms_worker *worker);

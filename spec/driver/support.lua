@@ -72,7 +72,7 @@ function M.array(dims, seed, type)
   local err = ffi.new("ms_error")
   local c = array_core.lib.ms_array_dense(TYPES[type], #dims, ffi.new("int64_t[8]", dims), err)
   assert(c ~= nil, ffi.string(err.message))
-  if seed then assert(array_core.lib.ms_random_uniform(c, seed, 1, err) == 0) end
+  if seed then assert(array_core.lib.ms_random_fill_uniform(c, seed, 1, err) == 0) end
   local strides = {}
   for d = 1, #dims do strides[d] = tonumber(c.strides[d - 1]) end
   return setmetatable({

@@ -66,7 +66,7 @@ function M.load_all(texts, fast, flags)
     parts[n + 1] = text:sub(#prelude + 1):gsub("ms_native_run", "ms_run_" .. n)
       :gsub("ms_(%l+)%(const int64_t %*bounds", "ms_%1_" .. n .. "(const int64_t *bounds")
       :gsub("return ms_(%l+)%(bounds", "return ms_%1_" .. n .. "(bounds")
-      :gsub("ms_apart%d+", "%0_" .. n)
+      :gsub("ms_c_recursive%d+", "%0_" .. n)
   end
   made = made + 1
   local base, given = directory .. "/k" .. made, flags

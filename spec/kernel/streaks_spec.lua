@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- What blocks leave of `if x < lo then lo, p = x, at elseif x > hi then hi, q = x, at end` gives
 -- what the loop as written gives: sequences of a few values, cut and scattered in all ways, from
--- all kinds of starts. The proof is in csrc/depend/gate.h. Of these cases the suite tries one in
--- eight, spread evenly and moved by the seed; MEISSA_STREAKS=100 tries all (make fuzz-streaks).
+-- all kinds of starts. The proof is in csrc/depend/branch_gate.h. Of these cases the suite tries
+-- one in eight, spread evenly and moved by the seed; MEISSA_STREAKS=100 tries all (make
+-- fuzz-streaks).
 local merge = require "meissa.kernel.merge"
 local seed = require "spec.support.seed"
 local streaks = require "meissa.kernel.streaks"

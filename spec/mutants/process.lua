@@ -7,7 +7,7 @@ local thrown = {spec = "spec/base/thrown_spec.lua"}
 local remember = {spec = "spec/base/remember_spec.lua"}
 local dump = {spec = "spec/capture/dump_spec.lua"}
 local tables = {spec = "spec/base/tables_spec.lua"}
-local roads = {spec = "csrc/worker/road_test.c"}
+local roads = {spec = "csrc/worker/worker_road_test.c"}
 local fates = {spec = "csrc/worker/simulated_session_test.c"}
 
 local library = {spec = "spec/driver/library_threads_spec.lua"}

@@ -19,7 +19,7 @@ return {
        "bool steady = access->write && !access->possible &&", "bool steady = access->write &&"},
       {"by value the ring begins empty", "csrc/job/version.c",
        "if (versions->filled == 0) fill(array);", "if (versions->filled > 1) fill(array);"},
-      {"methods that change an array read it", "csrc/syntax/version.c",
+      {"methods that change an array read it", "csrc/syntax/version_split.c",
        "return parent->kind == MS_METHOD && node->ordinal == 0 &&",
        "return false && parent->kind == MS_METHOD && node->ordinal == 0 &&"},
     },

@@ -84,7 +84,7 @@ end)
 local ENDS = {}
 for file in ([[
   driver/session_road.c driver/worker_process.c driver/spawn.c
-  worker/road.c worker/worker.c worker/exit_guard.c worker/core_affinity.c]]):gmatch "%S+" do
+  worker/worker_road.c worker/worker.c worker/exit_guard.c worker/core_affinity.c]]):gmatch "%S+" do
   ENDS[file] = true
 end
 local WORLD = {"ms_clock_now", "ms_socket_%l", "ms_channel_%l", "ms_lane_%l",

@@ -14,7 +14,7 @@
 
 #include "base/normal.h"
 #include "base/philox.h"
-#include "kernel/emit/scalar.h"
+#include "kernel/emit/lua_bit.h"
 
 #define MS_DRAWS_DIMS 8
 

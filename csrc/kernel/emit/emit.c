@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/emit/key.h"
+#include "kernel/emit/key_type.h"
 #include "kernel/emit/nest.h"
 #include "kernel/emit/variable.h"
 
@@ -125,7 +125,7 @@ int ms_emitter_prepare(ms_emitter *emitter) {
   }
   if (choose_prefix(emitter) != 0 || find_indices(emitter) != 0 || find_scalars(emitter) != 0)
     return -1;
-  if (ms_keys_find(emitter) == 0 && ms_emitter_views(emitter) == 0) return 0;
+  if (ms_key_types_find(emitter) == 0 && ms_emitter_view_offsets(emitter) == 0) return 0;
   return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
 }
 

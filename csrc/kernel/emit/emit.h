@@ -35,7 +35,7 @@
 typedef struct ms_element {
   int32_t type;
   int64_t strides[MS_MAX_DIMS];
-  bool rows; /* sparse: its compressed rows come with it (array/rows.h) if the loop only reads it */
+  bool rows; /* sparse: its compressed rows come with it (array/csr.h) if the loop only reads it */
   bool touched; /* what the text stores is marked before (MS_PARAM_TOUCHED) */
 } ms_element;
 

@@ -77,7 +77,7 @@ typedef struct ms_emitter {
   bool *parameter;               /* by capture: a number that other executions of this text share */
   const ms_scalar_plan **scalar; /* by capture; NULL if it is no scalar of the plan */
   ms_local_view **views;         /* by symbol index; NULL for other symbols */
-  ms_holds *holds;               /* by symbol index: see key.h */
+  ms_holds *holds;               /* by symbol index: see key_type.h */
   const ms_node **blocked;       /* assignment targets that keep the object's semantics */
   uint32_t blocked_count;
   bool helper_used[MS_HELPER_COUNT];
@@ -141,7 +141,7 @@ void ms_emitter_extent(ms_emitter *emitter, uint32_t at, uint32_t dim);
 
 /* Finds the locals of the body that can be offsets, and the assignments that cannot be rewritten.
  * Fills emitter->views and emitter->blocked. -1 when memory is out. */
-int ms_emitter_views(ms_emitter *emitter);
+int ms_emitter_view_offsets(ms_emitter *emitter);
 
 /* Whether a node is in emitter->blocked. */
 bool ms_emitter_blocked(const ms_emitter *emitter, const ms_node *node);

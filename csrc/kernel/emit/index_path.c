@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "kernel/emit/interval.h"
-#include "kernel/emit/key.h"
+#include "kernel/emit/key_type.h"
 
 /* The array at the start of a path: a capture that is a dense array of numbers. */
 static bool array_base(const ms_emitter *emitter, const ms_node *node, ms_index_path *path) {

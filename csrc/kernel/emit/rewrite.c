@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernel/emit/branch.h"
+#include "kernel/emit/combining_if.h"
 #include "kernel/emit/index_path.h"
 #include "kernel/emit/interval.h"
 #include "kernel/emit/row.h"
@@ -248,7 +248,7 @@ static void rewrite(ms_emitter *emitter, const ms_node *node) {
       numeric_for(emitter, node);
       return;
     case MS_IF:
-      ms_emitter_branch(emitter, node);
+      ms_emitter_combining_if(emitter, node);
       return;
     case MS_METHOD:
     case MS_EXPRESSION:

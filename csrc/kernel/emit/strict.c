@@ -3,7 +3,7 @@
  * Strict arithmetic: see strict.h. */
 #include "kernel/emit/strict.h"
 
-#include "kernel/emit/scalar.h"
+#include "kernel/emit/lua_bit.h"
 
 double ms_pow(double x, double y) {
   return ms_math_pow(x, y);

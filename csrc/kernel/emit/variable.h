@@ -34,13 +34,14 @@ uint32_t ms_variable_ranked_by(ms_emitter *emitter, const ms_node *block);
 /* Whether it has a head: what its block took first, apart from what came of it. A reduction that
  * starts without a value must know whether the first one was nan, which nothing replaces; one that
  * another reduction goes before (`elseif`), what that one took only for want of a better
- * (depend/gate.h). */
+ * (depend/branch_gate.h). */
 bool ms_variable_has_head(const ms_emitter *emitter, uint32_t at);
 
 /* Whether such a head is the last of equal ones. */
 bool ms_variable_heads_last(const ms_emitter *emitter, uint32_t leader);
 
-/* Whether it leaves a streak in place of a head, or goes with one that does (depend/gate.h). */
+/* Whether it leaves a streak in place of a head, or goes with one that does (depend/branch_gate.h).
+ */
 bool ms_variable_has_streak(const ms_emitter *emitter, uint32_t at);
 
 /* The variable that an `if` adds to the streak of; MS_NO_CAPTURE: none. */

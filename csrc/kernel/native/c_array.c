@@ -148,18 +148,18 @@ static const char *offset_of(ms_writer *w, const ms_index_keys *keys, uint32_t c
                              const ms_kind_of *object) {
   const char *offset = "";
   for (uint32_t k = 0, next; k < count; k = next) {
-    ms_c_key key[MS_MAX_DIMS];
+    ms_c_bounds_check key[MS_MAX_DIMS];
     next = keys->end[k];
     for (uint32_t n = k; n < next; n++) {
       bool stores = hold;
       for (uint32_t l = n + 1; l < keys->count; l++)
         stores = stores || ms_typed_stores(w->typed, keys->key[l]);
-      key[n] =
-          ms_c_key_of(w, keys->key[n], ms_c_extent(w, object->array, object->given + n), stores);
+      key[n] = ms_c_bounds_check_of(w, keys->key[n],
+                                    ms_c_extent(w, object->array, object->given + n), stores);
     }
     for (uint32_t n = k; n < next; n++) {
       uint32_t dim = object->given + n;
-      const char *at = ms_c_key_checked(w, &key[n], keys->key[n], object->array, dim);
+      const char *at = ms_c_bounds_check_write(w, &key[n], keys->key[n], object->array, dim);
       offset = joined(w, offset, at, object->array, dim);
     }
   }
@@ -247,7 +247,8 @@ bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, cons
     bool stores = keeps(w, key, context);
     for (uint32_t l = keys.last + k + 1; l < keys.count; l++)
       stores = stores || ms_typed_stores(w->typed, keys.key[l]);
-    site->key[k] = ms_c_key_of(w, key, ms_c_extent(w, object.array, site->dim + k), stores);
+    site->key[k] =
+        ms_c_bounds_check_of(w, key, ms_c_extent(w, object.array, site->dim + k), stores);
   }
   return true;
 }
@@ -257,7 +258,7 @@ const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site) {
   const char *offset = site->offset;
   for (uint32_t k = 0; k < site->keys; k++) {
     uint32_t dim = site->dim + k;
-    const char *at = ms_c_key_checked(w, &site->key[k], site->node[k], array, dim);
+    const char *at = ms_c_bounds_check_write(w, &site->key[k], site->node[k], array, dim);
     offset = joined(w, offset, at, array, dim);
   }
   return address(w, site->base, offset, true);

@@ -45,7 +45,7 @@ typedef struct ms_c_site {
   const char *base; /* pointer; offset of the checked subscripts, or "" */
   const char *offset;
   const ms_node *node[MS_MAX_DIMS]; /* of the other subscripts */
-  ms_c_key key[MS_MAX_DIMS];
+  ms_c_bounds_check key[MS_MAX_DIMS];
   uint32_t keys, dim; /* how many, from which dimension on */
 } ms_c_site;
 

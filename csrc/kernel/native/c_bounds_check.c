@@ -11,29 +11,30 @@
 #include "kernel/native/c_value.h"
 
 /* An integer that nothing vouches for. */
-static ms_c_key integer_key(ms_writer *w, const ms_integer_value *whole, const char *extent,
-                            bool hold) {
+static ms_c_bounds_check integer_key(ms_writer *w, const ms_integer_value *whole,
+                                     const char *extent, bool hold) {
   const char *text = whole->text;
   if (hold || !ms_c_is_simple(text)) {
     text = ms_c_temp(w);
     ms_c_line(w, "const int64_t %s = %s;", text, whole->text);
   }
-  return (ms_c_key){.text = text,
-                    .wrong = ms_c_text(w, "%s < 1 || %s > %s", text, text, extent),
-                    .number = ms_c_text(w, "(double)%s", text)};
+  return (ms_c_bounds_check){.text = text,
+                             .wrong = ms_c_text(w, "%s < 1 || %s > %s", text, text, extent),
+                             .number = ms_c_text(w, "(double)%s", text)};
 }
 
 /* A value that is no integer beforehand, as a key. */
-static ms_c_key number_key(ms_writer *w, const ms_node *node, const char *extent, bool hold) {
+static ms_c_bounds_check number_key(ms_writer *w, const ms_node *node, const char *extent,
+                                    bool hold) {
   w->exact++;
   ms_c_value value = ms_c_expression(w, node);
   w->exact--;
   if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
     ms_c_refuse(w, node, "`%s` is no number, but a subscript", ms_c_source(w, node));
-    return (ms_c_key){.text = "1"};
+    return (ms_c_bounds_check){.text = "1"};
   }
   if (value.whole != NULL) return integer_key(w, value.whole, extent, hold);
-  ms_c_key key = {.can = value.kind.can};
+  ms_c_bounds_check key = {.can = value.kind.can};
   if (hold || !ms_c_is_simple(value.text)) value = ms_c_hold(w, value);
   key.tagged = value.form == MS_FORM_VALUE ? value.text : NULL;
   key.number =
@@ -43,15 +44,16 @@ static ms_c_key number_key(ms_writer *w, const ms_node *node, const char *extent
   return key;
 }
 
-ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, const char *extent, bool hold) {
+ms_c_bounds_check ms_c_bounds_check_of(ms_writer *w, const ms_node *node, const char *extent,
+                                       bool hold) {
   ms_integer_value r;
   bool proved = ms_c_integer_value_within(w, node, extent, &r);
   if (!r.known) return number_key(w, node, extent, hold);
   if (!proved) return integer_key(w, &r, extent, hold);
-  if (!hold) return (ms_c_key){.text = r.text};
+  if (!hold) return (ms_c_bounds_check){.text = r.text};
   const char *held = ms_c_temp(w);
   ms_c_line(w, "const int64_t %s = %s;", held, r.text);
-  return (ms_c_key){.text = held};
+  return (ms_c_bounds_check){.text = held};
 }
 
 /* "ARR: subscript a nil of dimension 2 of DistArray<double>[3x4] is not a number" */
@@ -61,8 +63,8 @@ static const char *no_number(ms_writer *w, const char *what, uint32_t array, uin
       what, dim + 1, ms_type_name(w->emitter->job->elements[array].type), array + 1);
 }
 
-const char *ms_c_key_checked(ms_writer *w, const ms_c_key *key, const ms_node *node, uint32_t array,
-                             uint32_t dim) {
+const char *ms_c_bounds_check_write(ms_writer *w, const ms_c_bounds_check *key, const ms_node *node,
+                                    uint32_t array, uint32_t dim) {
   if (key->tagged != NULL && (key->can & MS_CAN_NIL))
     ms_c_error(w, node, ms_c_text(w, "%s.tag == MS_NATIVE_NIL", key->tagged),
                no_number(w, "nil", array, dim));
@@ -75,6 +77,6 @@ const char *ms_c_key_checked(ms_writer *w, const ms_c_key *key, const ms_node *n
 }
 
 const char *ms_c_subscript(ms_writer *w, const ms_node *node, uint32_t array, uint32_t dim) {
-  ms_c_key key = ms_c_key_of(w, node, ms_c_extent(w, array, dim), false);
-  return ms_c_key_checked(w, &key, node, array, dim);
+  ms_c_bounds_check key = ms_c_bounds_check_of(w, node, ms_c_extent(w, array, dim), false);
+  return ms_c_bounds_check_write(w, &key, node, array, dim);
 }

@@ -7,20 +7,21 @@
 #include "kernel/native/writer.h"
 
 /* A subscript that is evaluated, but not yet known to lie in its dimension. */
-typedef struct ms_c_key {
+typedef struct ms_c_bounds_check {
   const char *text;   /* int64_t, counted from 1, once it is checked */
   const char *wrong;  /* condition under which it is none; NULL: it is one for sure */
   const char *number; /* double */
   const char *tagged; /* ms_value that it is, if it may be no number; else NULL */
   uint32_t can;       /* of what is tagged */
-} ms_c_key;
+} ms_c_bounds_check;
 
 /* Evaluates a subscript of a dimension of `extent`; to a temporary if `hold`. */
-ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, const char *extent, bool hold);
+ms_c_bounds_check ms_c_bounds_check_of(ms_writer *w, const ms_node *node, const char *extent,
+                                       bool hold);
 
 /* Writes the checks of a key that `node` gave, and returns its int64_t text. */
-const char *ms_c_key_checked(ms_writer *w, const ms_c_key *key, const ms_node *node, uint32_t array,
-                             uint32_t dim);
+const char *ms_c_bounds_check_write(ms_writer *w, const ms_c_bounds_check *key, const ms_node *node,
+                                    uint32_t array, uint32_t dim);
 
 /* A subscript evaluated and checked at once. */
 const char *ms_c_subscript(ms_writer *w, const ms_node *node, uint32_t array, uint32_t dim);

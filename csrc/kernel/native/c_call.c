@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "kernel/native/c_apart.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
+#include "kernel/native/c_recursive.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_statement.h"
@@ -57,11 +57,11 @@ static void evaluate(ms_writer *w, const ms_node *node, ms_c_value *values, bool
 }
 
 /* Where Lua places the errors of a builtin: a call in tail position leaves its function, so they
- * are the call's of that one. NULL: a function apart was called there, by whomever. */
+ * are the call's of that one. NULL: a recursive function was called there, by whomever. */
 static const ms_node *place_of(const ms_writer *w, const ms_node *call) {
   for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
     if (call->parent->kind != MS_RETURN || call->parent->kids != 1) break;
-    if (open->apart != NULL) return NULL;
+    if (open->recursive != NULL) return NULL;
     call = open->call;
   }
   return call;
@@ -238,7 +238,7 @@ static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *
   }
 }
 
-/* Whether a function can be written in place of its call, or apart. */
+/* Whether a function can be written in place of its call, or as a recursive one. */
 static bool can_call(ms_writer *w, const ms_node *node, const ms_node *function) {
   const ms_function *known = function->function;
   const char *why = NULL;
@@ -266,7 +266,7 @@ static void call_function(ms_writer *w, const ms_node *node, const ms_node *func
                 ms_c_source(w, node));
   if (callee == NULL || !can_call(w, node, function)) return;
   if (callee->cycle != 0) {
-    ms_c_apart_call(w, node, function, values, count);
+    ms_c_recursive_call(w, node, function, values, count);
     return;
   }
   declare_results(w, node, callee, values, count);
@@ -346,8 +346,8 @@ void ms_c_return(ms_writer *w, const ms_node *node) {
     leave_iteration(w, node);
     return;
   }
-  if (open->apart != NULL) {
-    ms_c_apart_return(w, node);
+  if (open->recursive != NULL) {
+    ms_c_recursive_return(w, node);
     return;
   }
   ms_c_value values[MS_RETURNS];

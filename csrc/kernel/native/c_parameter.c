@@ -104,7 +104,7 @@ int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *al
   }
   if (ms_emitter_draws(job))
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
-  if (w->apart != NULL)
+  if (w->recursive != NULL)
     add(w, info, all, (ms_param){.kind = MS_PARAM_STACK}, "const int64_t ", "ms_stack");
   for (uint32_t c = 0; c < job->binding_count; c++) {
     add_array(w, info, all, c);

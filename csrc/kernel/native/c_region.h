@@ -3,13 +3,13 @@
  * Writing C in fast mode: regions, which have one precision each.
  *
  * A region is the iteration's body, or one inner loop, without the loops inside it; functions that
- * are written in place of their calls belong to the region of the call, those apart (c_apart.h) to
- * none, and take and give doubles. It computes in float if it reads or writes elements of float
- * arrays and none of double or int64 arrays, else in double. Not counted are elements with
- * subscripts that do not change in the region, of arrays that it does not write; captured numbers,
- * the entry's value and what is set outside are converted where they meet a float. If the float of
- * such a number is no fair one (0, subnormal or infinite where the number is not), the region's
- * text in double runs in place of the other.
+ * are written in place of their calls belong to the region of the call, recursive ones
+ * (c_recursive.h) to none, and take and give doubles. It computes in float if it reads or writes
+ * elements of float arrays and none of double or int64 arrays, else in double. Not counted are
+ * elements with subscripts that do not change in the region, of arrays that it does not write;
+ * captured numbers, the entry's value and what is set outside are converted where they meet a
+ * float. If the float of such a number is no fair one (0, subnormal or infinite where the number is
+ * not), the region's text in double runs in place of the other.
  *
  * In a region of floats an operation is one of floats if one operand is (ms_c_joined): what is made
  * of indices, integers and captured numbers alone stays exact until it meets a float, and so do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: rows and elements of sparse arrays that the loop only reads, by their compressed rows
- * (array/rows.h). See c_sparse.h. A row is held as its number. */
+ * (array/csr.h). See c_sparse.h. A row is held as its number. */
 #include "kernel/native/c_sparse.h"
 
 #include <inttypes.h>

@@ -147,7 +147,7 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
   ms_c_line(w, "%s = %s;", name, follows ? "ms_nothing" : "ms_nil");
 }
 
-/* What is C beside the statements of an `if`; see kernel/emit/branch.c. */
+/* What is C beside the statements of an `if`; see kernel/emit/combining_if.c. */
 static void heads_before(ms_writer *w, const ms_node *block) {
   uint32_t leader = ms_variable_leader(w->emitter, block);
   const char *again = "";

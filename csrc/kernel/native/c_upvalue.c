@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: variables of others in functions apart. See c_upvalue.h. */
+ * Writing C: variables of others in recursive functions. See c_upvalue.h. */
 #include "kernel/native/c_upvalue.h"
 
 #include "kernel/native/c_array.h"
@@ -16,13 +16,14 @@ const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representa
 
 typedef struct search {
   ms_writer *w;
-  ms_apart *apart; /* whose variables are looked for, or NULL */
-  uint32_t mark;   /* of functions that have been gone through */
+  ms_c_recursive *recursive; /* whose variables are looked for, or NULL */
+  uint32_t mark;             /* of functions that have been gone through */
 } search;
 
 /* The entry of a variable; NULL: out of memory. */
-static struct ms_c_upvalue *entry_of(ms_writer *w, ms_apart *apart, const ms_symbol *symbol) {
-  struct ms_c_upvalue **end = &apart->upvalues;
+static struct ms_c_upvalue *entry_of(ms_writer *w, ms_c_recursive *recursive,
+                                     const ms_symbol *symbol) {
+  struct ms_c_upvalue **end = &recursive->upvalues;
   for (; *end != NULL; end = &(*end)->next) {
     if ((*end)->symbol == symbol) return *end;
   }
@@ -33,7 +34,7 @@ static struct ms_c_upvalue *entry_of(ms_writer *w, ms_apart *apart, const ms_sym
 }
 
 static void add(const search *names, const ms_node *name) {
-  struct ms_c_upvalue *entry = entry_of(names->w, names->apart, name->symbol);
+  struct ms_c_upvalue *entry = entry_of(names->w, names->recursive, name->symbol);
   const ms_node *around = name->parent;
   if (entry != NULL && around->kind == MS_ASSIGN && name->ordinal < around->targets)
     entry->assigned = true;
@@ -47,7 +48,7 @@ static bool visit_name(ms_node *node, void *context) {
   const ms_node *value, *called = ms_typed_called(typed, node);
   if (node->kind == MS_FUNCTION) return false;
   if (called != NULL) go_through(names, ms_typed_callee(typed, called));
-  if (names->apart != NULL && node->kind == MS_NAME && node->symbol != NULL &&
+  if (names->recursive != NULL && node->kind == MS_NAME && node->symbol != NULL &&
       ms_typed_binding(typed, node, &value) == MS_NO_CAPTURE)
     add(names, node);
   return true;
@@ -76,11 +77,11 @@ bool ms_c_is_passed(ms_writer *w, const ms_kind_of *kind, const ms_node *to) {
   return maker == NULL;
 }
 
-void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
-  search names = {w, apart, ++w->typed->marks};
-  go_through(&names, ms_typed_callee(w->typed, apart->function));
+void ms_c_upvalues_find(ms_writer *w, ms_c_recursive *recursive) {
+  search names = {w, recursive, ++w->typed->marks};
+  go_through(&names, ms_typed_callee(w->typed, recursive->function));
   uint32_t number = 0;
-  for (struct ms_c_upvalue **each = &apart->upvalues; *each != NULL;) {
+  for (struct ms_c_upvalue **each = &recursive->upvalues; *each != NULL;) {
     struct ms_c_upvalue *upvalue = *each;
     ms_kind_of kind = *ms_typed_symbol(w->typed, upvalue->symbol);
     if (kind.can == 0 ||
@@ -102,8 +103,9 @@ void ms_c_upvalues_find(ms_writer *w, ms_apart *apart) {
   }
 }
 
-const char *ms_c_upvalues_declared(ms_writer *w, const ms_apart *apart, const char *list) {
-  for (const struct ms_c_upvalue *each = apart->upvalues; each != NULL; each = each->next) {
+const char *ms_c_upvalues_declared(ms_writer *w, const ms_c_recursive *recursive,
+                                   const char *list) {
+  for (const struct ms_c_upvalue *each = recursive->upvalues; each != NULL; each = each->next) {
     if (each->type != NULL)
       list = ms_c_text(w, "%s, %s %sconst %s", list, each->type, each->assigned ? "*" : "",
                        each->name);
@@ -122,9 +124,9 @@ static const char *address_of(ms_writer *w, const struct ms_c_upvalue *upvalue,
   return ms_c_text(w, "&%s", known->text != NULL ? known->text : "");
 }
 
-const char *ms_c_upvalues_passed(ms_writer *w, const ms_apart *apart, const ms_node *call,
+const char *ms_c_upvalues_passed(ms_writer *w, const ms_c_recursive *recursive, const ms_node *call,
                                  const char *list) {
-  for (const struct ms_c_upvalue *each = apart->upvalues; each != NULL; each = each->next) {
+  for (const struct ms_c_upvalue *each = recursive->upvalues; each != NULL; each = each->next) {
     if (each->type == NULL) continue;
     ms_c_value value = {.form = MS_FORM_OBJECT};
     if (!each->assigned) value = ms_c_local_value(w, each->symbol, call);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: variables of the body, or of a function in it, that functions apart (c_apart.h) name.
- * They are given as they are when the function is called, and passed on in calls from there; of
- * those that it may assign, itself or by what it calls, the address is. */
+ * Writing C: variables of the body, or of a function in it, that recursive functions
+ * (c_recursive.h) name. They are given as they are when the function is called, and passed on in
+ * calls from there; of those that it may assign, itself or by what it calls, the address is. */
 #ifndef MS_KERNEL_NATIVE_C_UPVALUE_H
 #define MS_KERNEL_NATIVE_C_UPVALUE_H
 
@@ -16,17 +16,17 @@ struct ms_c_upvalue {
   ms_c_local local;
 };
 
-/* Finds those of a function apart, and of all that it calls. */
-void ms_c_upvalues_find(ms_writer *w, ms_apart *apart);
+/* Finds those of a recursive function, and of all that it calls. */
+void ms_c_upvalues_find(ms_writer *w, ms_c_recursive *recursive);
 
 /* Adds them to a list of parameters. */
-const char *ms_c_upvalues_declared(ms_writer *w, const ms_apart *apart, const char *list);
+const char *ms_c_upvalues_declared(ms_writer *w, const ms_c_recursive *recursive, const char *list);
 
 /* Adds them to the arguments of a call. */
-const char *ms_c_upvalues_passed(ms_writer *w, const ms_apart *apart, const ms_node *call,
+const char *ms_c_upvalues_passed(ms_writer *w, const ms_c_recursive *recursive, const ms_node *call,
                                  const char *list);
 
-/* The C type in which values of a type are passed to functions apart; NULL: they are known by
+/* The C type in which values of a type are passed to recursive functions; NULL: they are known by
  * themselves. */
 const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form);
 

@@ -59,7 +59,8 @@ static bool is_slice(const ms_writer *w, uint32_t at) {
 void ms_c_variable_slice(ms_writer *w, uint32_t capture, const char *key, const char *value,
                          const ms_node *place) {
   const char *got = ms_c_temp(w);
-  ms_c_line(w, "const int %s = ms_slice_put(&slice%u, %s, %s);", got, capture + 1, key, value);
+  ms_c_line(w, "const int %s = ms_sliced_output_put(&slice%u, %s, %s);", got, capture + 1, key,
+            value);
   ms_c_error(w, place, ms_c_text(w, "%s == MS_NATIVE_TABLE_NIL", got), "table index is nil");
   ms_c_error(w, place, ms_c_text(w, "%s == MS_NATIVE_TABLE_NAN", got), "table index is NaN");
   ms_c_error(w, place, ms_c_text(w, "%s == MS_NATIVE_TABLE_MEMORY", got), "not enough memory");

@@ -31,7 +31,7 @@ static __attribute__((cold, noinline, unused)) int32_t ms_stop_wide(ms_native_fa
   return ms_stop(fault, MS_NATIVE_VALUE, line, capture, 1, bits);
 }
 
-/* What functions apart (c_apart.h) have of the kernel that calls them. */
+/* What recursive functions (c_recursive.h) have of the kernel that calls them. */
 typedef struct ms_calls {
   const ms_native_slot *slots;
   ms_native_fault *fault;

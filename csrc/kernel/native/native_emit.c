@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "kernel/emit/variable.h"
-#include "kernel/native/c_apart.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_block.h"
 #include "kernel/native/c_parameter.h"
+#include "kernel/native/c_recursive.h"
 #include "kernel/native/c_variable.h"
 #include "kernel/native/prelude.h"
 
@@ -80,7 +80,7 @@ static void write_function(ms_writer *w, const ms_c_parameters *all, const char 
   ms_text_format(w->out, "%s %s(const int64_t *bounds", opening, name);
   for (uint32_t p = 0; p < all->count; p++)
     ms_text_format(w->out, ",\n    %s%s", all->list[p].type, all->list[p].name);
-  if (w->apart != NULL) ms_text_add(w->out, ",\n    const ms_calls *const calls");
+  if (w->recursive != NULL) ms_text_add(w->out, ",\n    const ms_calls *const calls");
   ms_text_add(w->out, ",\n    ms_native_slot *results, ms_native_fault *fault) {\n");
   ms_text_append(w->out, body->bytes, body->length);
   ms_text_add(w->out, "}\n\n");
@@ -100,7 +100,7 @@ static void write_call(ms_writer *w, const ms_c_parameters *all, const char *nam
     const char *constant = special ? constant_for(w, all->list[p].name) : NULL;
     arguments = ms_c_text(w, "%s, %s", arguments, constant ? constant : all->list[p].name);
   }
-  if (w->apart != NULL) arguments = ms_c_text(w, "%s, &own", arguments);
+  if (w->recursive != NULL) arguments = ms_c_text(w, "%s, &own", arguments);
   ms_c_line(w, "return %s(%s, results, fault);", name, arguments);
 }
 
@@ -113,13 +113,13 @@ static const char *prospect_of(ms_writer *w, bool guarded) {
                    w->careful_counted ? "MS_NATIVE_MAY_STOP" : "MS_NATIVE_DOUBTFUL");
 }
 
-/* Functions apart call each other, so all are declared before the first one. */
-static void write_functions_apart(ms_writer *w, const ms_c_parameters *all) {
-  for (ms_apart *each = w->apart; each != NULL; each = each->next)
-    ms_c_line(w, "%s;", ms_c_apart_head(w, each));
-  for (ms_apart *each = w->apart; each != NULL; each = each->next) {
+/* Recursive functions call each other, so all are declared before the first one. */
+static void write_recursive_functions(ms_writer *w, const ms_c_parameters *all) {
+  for (ms_c_recursive *each = w->recursive; each != NULL; each = each->next)
+    ms_c_line(w, "%s;", ms_c_recursive_head(w, each));
+  for (ms_c_recursive *each = w->recursive; each != NULL; each = each->next) {
     w->indent = 0;
-    ms_c_line(w, "%s {", ms_c_apart_head(w, each));
+    ms_c_line(w, "%s {", ms_c_recursive_head(w, each));
     ms_c_line(w, "const ms_native_slot *const slots = calls->slots;");
     ms_c_line(w, "ms_native_fault *const fault = calls->fault;");
     ms_c_parameters_unpack(w, all);
@@ -137,7 +137,7 @@ static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) 
               "    ms_native_slot *results, ms_native_fault *fault) {\n");
   w->indent = 1;
   ms_c_parameters_unpack(w, all);
-  if (w->apart != NULL) ms_c_line(w, "const ms_calls own = {slots, fault, ms_stack};");
+  if (w->recursive != NULL) ms_c_line(w, "const ms_calls own = {slots, fault, ms_stack};");
   if (guarded) {
     ms_c_bounds(w);
     ms_c_line(w, "const bool ms_holds = %s;", w->frame[0].guards.bytes);
@@ -212,7 +212,7 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
                 "#pragma GCC optimize(\"ira-algorithm=priority,no-tree-slp-vectorize\")\n"
                 "#endif\n");
   ms_text_add(w->out, "\n");
-  write_functions_apart(w, &all);
+  write_recursive_functions(w, &all);
   const char *inlined = "static inline __attribute__((always_inline)) int32_t";
   write_function(w, &all, inlined, "ms_quick", quick);
   bool guarded = careful->length > 0;
@@ -236,7 +236,7 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   if (written && guarded && !w->declines) written = write_body(w, &careful, true, false);
   w->careful_counted = !w->uncounted;
   if (written) {
-    ms_c_apart_write(w);
+    ms_c_recursive_write(w);
     written = w->why->line == 0 && !w->failed;
   }
   info->declines = w->declines;
@@ -248,7 +248,8 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   ms_text_free(&quick);
   ms_text_free(&careful);
   ms_text_free(&wide);
-  for (ms_apart *each = w->apart; each != NULL; each = each->next) ms_text_free(&each->body);
+  for (ms_c_recursive *each = w->recursive; each != NULL; each = each->next)
+    ms_text_free(&each->body);
   ms_text_free(&w->fits);
   for (uint32_t f = 0; f < MS_FRAMES; f++) ms_text_free(&w->frame[f].guards);
   if (w->failed || out->failed) return out_of_memory(err);

@@ -187,8 +187,8 @@ static inline ms_value ms_list_get(const double *list, int64_t length, ms_value 
   return (double)whole == key.number ? ms_number(list[whole - 1]) : ms_nil;
 }
 
-/* What a gate took before a block's other values (depend/gate.h), slots one after the other; who
- * runs the block gives the memory back. */
+/* What a gate took before a block's other values (depend/branch_gate.h), slots one after the other;
+ * who runs the block gives the memory back. */
 typedef struct ms_streak {
   ms_native_slot *slots;
   uint64_t used, room;
@@ -210,8 +210,8 @@ static __attribute__((noinline, cold, unused)) ms_native_slot *ms_streak_add(ms_
 
 /* t[key] = value of a table from outside that a block only assigns to: four slots each, which who
  * runs the block gives back. */
-static __attribute__((noinline, unused)) int ms_slice_put(ms_streak *slice, ms_value key,
-                                                          ms_value value) {
+static __attribute__((noinline, unused)) int ms_sliced_output_put(ms_streak *slice, ms_value key,
+                                                                  ms_value value) {
   if (key.tag == MS_NATIVE_NIL) return MS_NATIVE_TABLE_NIL;
   if (key.tag == MS_NATIVE_NUMBER && key.number != key.number) return MS_NATIVE_TABLE_NAN;
   ms_native_slot *slots = ms_streak_add(slice, 4);

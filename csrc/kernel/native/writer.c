@@ -50,8 +50,8 @@ static const ms_tree *tree_of(const ms_writer *w, const ms_node *node) {
   return code == NULL ? w->emitter->job->loop->tree : code->loop->tree;
 }
 
-/* Whether a variable belongs to what is being written: the block, or a function apart with those
- * that are written in it. */
+/* Whether a variable belongs to what is being written: the block, or a recursive function with
+ * those that are written in it. */
 static bool is_within(const ms_writer *w, const ms_symbol *symbol) {
   const ms_inlined *open = w->within != NULL ? w->inlined : NULL;
   while (open != NULL && open->function->function != symbol->function) open = open->next;

@@ -82,20 +82,21 @@ typedef struct ms_inlined {
   uint32_t result_count;
   const char *label;
   bool jumped;
-  uint32_t call_line;           /* of the call in the body, for functions of other files; else 0 */
-  const struct ms_apart *apart; /* it, or what its `return` ends, is such a function; or NULL */
+  uint32_t call_line; /* of the call in the body, for functions of other files; else 0 */
+  /* It, or the function that its `return` ends, is recursive; or NULL. */
+  const struct ms_c_recursive *recursive;
   const char *again;            /* label behind which its arguments are looked at again; or NULL */
   const char *const *arguments; /* variables that they are in, by parameter; NULL: in none */
 } ms_inlined;
 
-/* A function that calls itself, which is one in C, too (c_apart.h). */
-typedef struct ms_apart {
-  struct ms_apart *next;
+/* A function that calls itself, which is one in C, too (c_recursive.h). */
+typedef struct ms_c_recursive {
+  struct ms_c_recursive *next;
   const ms_node *function, *call; /* call: the first that was written */
   uint32_t number, call_line;     /* number: from 1; call_line: as above */
   struct ms_c_upvalue *upvalues;
   ms_text body;
-} ms_apart;
+} ms_c_recursive;
 
 /* A captured number that is worth a constant: the bound of a loop over rows of that length. */
 typedef struct ms_constant {
@@ -151,8 +152,8 @@ typedef struct ms_writer {
   ms_c_local *local; /* by symbol index */
   ms_c_label *label;
   ms_inlined *inlined;
-  ms_apart *apart;                 /* those that are called, in the order of their numbers */
-  const ms_apart *within;          /* the one that is being written, or NULL */
+  ms_c_recursive *recursive;       /* those that are called, in the order of their numbers */
+  const ms_c_recursive *within;    /* the one that is being written, or NULL */
   ms_c_local beyond;               /* of variables that it does not reach */
   bool *number_used;               /* by capture: parameters */
   uint32_t positions;              /* numbers that say where a tracked scalar got its value */
@@ -200,7 +201,8 @@ void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...)
 /* A new temporary's name. */
 const char *ms_c_temp(ms_writer *w);
 
-/* What is known of a local of any text: nothing in a function apart, if it does not reach it. */
+/* What is known of a local of any text: nothing in a recursive function, if it does not reach it.
+ */
 ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol);
 
 /* Its name in C. */

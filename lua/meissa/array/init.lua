@@ -117,7 +117,7 @@ function M.freeze(value)
   lib.ms_array_freeze(value.array)
 end
 
--- Why arrays are held, as ms_held has it.
+-- Why arrays are held, as ms_array_write_bar has it.
 local HELD = {rounds = 1, replicas = 2}
 
 --- Makes an array, not its memory, read only until the function is called that this returns.
@@ -145,23 +145,23 @@ end
 --- Gives an array over foreign memory rows over foreign memory, or takes them away.
 -- @param A what wrap_foreign gave
 -- @tab[opt] rows `start` (int64), `columns` (a list of int32 vectors, for dimension 2 and on),
--- `values`: pointers, laid out as in csrc/array/rows.h, that live as long as the array
+-- `values`: pointers, laid out as in csrc/array/csr.h, that live as long as the array
 function M.set_rows(A, rows)
   if not rows then
-    c_api.call(lib.ms_rows_foreign, A.array, nil, no_columns, nil)
+    c_api.call(lib.ms_csr_foreign, A.array, nil, no_columns, nil)
     return
   end
   local columns = ffi.new("int32_t *[8]")
   for d, vector in ipairs(rows.columns) do columns[d] = ffi.cast("int32_t *", vector) end
-  c_api.call(lib.ms_rows_foreign, A.array, ffi.cast("int64_t *", rows.start), columns,
+  c_api.call(lib.ms_csr_foreign, A.array, ffi.cast("int64_t *", rows.start), columns,
     ffi.cast("void *", rows.values))
 end
 
---- The rows of a sparse array (an ms_rows pointer, see csrc/array/rows.h), made or brought up to
+--- The rows of a sparse array (an ms_csr pointer, see csrc/array/csr.h), made or brought up to
 -- date; nil for an array that has none: dense, with one dimension, or many more rows than entries.
 function M.rows(A)
-  if lib.ms_rows_suit(A.array) == 0 then return nil end
-  return c_api.call(lib.ms_rows_get, A.array)
+  if lib.ms_csr_suit(A.array) == 0 then return nil end
+  return c_api.call(lib.ms_csr_get, A.array)
 end
 
 --- The labels of an array, packed: see meissa.array.labels.
@@ -186,7 +186,7 @@ function M.describe(value)
   info = { id = tonumber(array.id), type = c_api.type_names[array.type],
     sparse = array.sparse ~= 0, dims = {}, strides = {}, count = tonumber(array.count),
     bytes = tonumber(lib.ms_array_bytes(array)), store = 0,
-    rows = lib.ms_rows_suit(array) ~= 0 }
+    rows = lib.ms_csr_suit(array) ~= 0 }
   for d = 1, array.dim_count do
     info.dims[d] = tonumber(array.dims[d - 1])
     info.strides[d] = tonumber(array.strides[d - 1])

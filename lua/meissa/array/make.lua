@@ -212,13 +212,13 @@ end
 -- processes: element k depends on the seed and k alone.
 -- @usage local A = meissa.rand({100, 32}, {scale = 0.1, seed = 1})
 function M.rand(...)
-  return random("rand", lib.ms_random_uniform, ...)
+  return random("rand", lib.ms_random_fill_uniform, ...)
 end
 
 --- Normal random numbers of deviation `scale`, by Box and Muller's method; seeds as for rand.
 -- @usage local W = meissa.randn({100, 32}, {scale = 0.1, seed = 1})
 function M.randn(...)
-  return random("randn", lib.ms_random_normal, ...)
+  return random("randn", lib.ms_random_fill_normal, ...)
 end
 
 return M

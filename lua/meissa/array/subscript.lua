@@ -44,7 +44,7 @@ local place_pair = ffi.new("int64_t[2]")
 function M.row_range(array, at, count)
   local rows = array.rows
   if rows == nil or rows.version ~= array.version then return nil end
-  lib.ms_rows_range(rows, at, count, place_pair, place_pair + 1)
+  lib.ms_csr_range(rows, at, count, place_pair, place_pair + 1)
   return tonumber(place_pair[0]), tonumber(place_pair[1])
 end
 

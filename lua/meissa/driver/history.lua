@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- History of this process: loops and rounds whose blocks the driver runs itself, told as workers
--- tell of theirs (csrc/worker/recorded.c; docs/formats.md has the format).
+-- tell of theirs (csrc/worker/block_history.c; docs/formats.md has the format).
 --
 -- One block runs after the other, so each has finished before the next one begins, and rounds read
 -- what the round before has made, unless they are run along chosen or recorded reads.

@@ -3,9 +3,10 @@
 -- array from the version of the round before it.
 --
 -- The loop's text is taken as it is written, and the names of the versioned arrays are split in
--- two: what the body writes is the next version, all else the last one (csrc/syntax/version.h). So
--- to the analyser it is a loop over rounds and elements that reads some arrays and writes others,
--- and that has to be one that can be cut along the elements. How rounds are run is in rounds.lua.
+-- two: what the body writes is the next version, all else the last one
+-- (csrc/syntax/version_split.h). So to the analyser it is a loop over rounds and elements that
+-- reads some arrays and writes others, and that has to be one that can be cut along the elements.
+-- How rounds are run is in rounds.lua.
 -- @module meissa.driver.iterate
 
 local array = require "meissa.array"

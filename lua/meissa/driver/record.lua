@@ -178,7 +178,7 @@ function M.by_range(record, variable, bounds)
 end
 
 --- The record of the same loop in which what is written of some captures is a capture of its own
--- (csrc/syntax/version.h), which has `next`.
+-- (csrc/syntax/version_split.h), which has `next`.
 -- @tab record of the loop as it is written
 -- @tab flags by capture, whether it is split
 -- @string[opt] text another one of the same loop @tab[opt] moved what has moved in it

@@ -2,7 +2,7 @@
 --- Streaks: what the first branch of `if x < lo then ... elseif x > hi then ... end` took before a
 -- block's other values, on its way to the driver, which finds out there how much of it the loop as
 -- written would have taken; the rest is for the second branch. Why that is exact stands in
--- csrc/depend/gate.h.
+-- csrc/depend/branch_gate.h.
 -- @module meissa.kernel.streaks
 local ffi = require("ffi")
 local order = require("meissa.kernel.order")
