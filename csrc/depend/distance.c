@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "depend/extent.h"
 
 ms_distances *ms_distances_new(ms_arena *arena, uint32_t dim_count) {
   ms_distances *set = ms_arena_take(arena, 1, sizeof *set);
@@ -62,6 +63,10 @@ void ms_distances_add(ms_distances *set, const ms_cell *cell, const ms_access *a
     meeting->earlier = earlier;
     meeting->later = later;
   }
+  for (uint32_t k = 0; k < set->dim_count; k++) {
+    int64_t length = positive.fixed[k] ? ms_absolute(positive.value[k]) : INT64_MAX;
+    if (fresh || length > meeting->most[k]) meeting->most[k] = length;
+  }
   if (fresh) {
     meeting->present = true;
     meeting->cell = positive;
@@ -72,6 +77,18 @@ void ms_distances_add(ms_distances *set, const ms_cell *cell, const ms_access *a
     meeting->cell.fixed[k] =
         meeting->cell.fixed[k] && positive.fixed[k] && meeting->cell.value[k] == positive.value[k];
   }
+}
+
+ms_furthest ms_distances_furthest(const ms_distances *set) {
+  ms_furthest furthest = {{0}, {0}};
+  for (uint32_t s = 0; s < set->slots; s++) {
+    const ms_meeting *meeting = &set->slot[s];
+    for (uint32_t k = 0; meeting->present && k < set->dim_count; k++) {
+      int64_t *side = meeting->cell.sign[k] > 0 ? &furthest.down[k] : &furthest.up[k];
+      if (meeting->most[k] > *side) *side = meeting->most[k];
+    }
+  }
+  return furthest;
 }
 
 bool ms_component_is_zero(const ms_component *component) {

@@ -16,6 +16,8 @@ typedef struct ms_meeting {
   bool present;
   bool proven; /* by two proven accesses */
   ms_cell cell;
+  int64_t most[MS_MAX_DIMS]; /* how far the cell's distances lead, whichever way; INT64_MAX: not
+                                known */
   const ms_access *earlier, *later;
 } ms_meeting;
 
@@ -45,6 +47,9 @@ uint32_t ms_meeting_rank(const ms_meeting *meeting);
  * its distances share one, else '+' or '-'; where three patterns differ only in one component,
  * '+', '-' and 0 there, one with '*' replaces them. -1 when memory is out. */
 int ms_distances_patterns(const ms_distances *set, ms_arena *arena, ms_patterns *patterns);
+
+/* How far the distances of a set lead. */
+ms_furthest ms_distances_furthest(const ms_distances *set);
 
 /* Always zero, never negative, never zero: what all distances of a pattern's component are. */
 bool ms_component_is_zero(const ms_component *component);

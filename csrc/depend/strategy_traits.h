@@ -34,8 +34,9 @@ typedef struct ms_strategy_traits {
   int32_t least_axes, most_axes;
   const char *axes_words;
   bool any_axis; /* it may be cut along any dimension: the analysis names none */
-  bool sweeps;   /* the first axes are swept, one value after the other: a block waits for all
-                    of the phase before; the axis behind them has owners, else the first one */
+  bool sweeps;   /* the first axes are swept, one value after the other: a block waits for the
+                    phase before, as far as a distance reaches; the axis behind them has owners, else
+                    the first one */
   bool alone;    /* the first worker runs all blocks */
   /* The serial order of the blocks, when it is not row-major: by step, in each of which a space
    * range meets another range of the other axes; by range of the second axis, then the first. */

@@ -206,6 +206,7 @@ static int serve(work *now, ms_verdict *verdict) {
 
 static int copy_patterns(work *now, ms_verdict *verdict) {
   verdict->distance_count = now->all.count;
+  verdict->furthest = ms_distances_furthest(now->conflicts.all);
   verdict->distances =
       ms_arena_take(verdict->arena, now->all.count + 1, sizeof *verdict->distances);
   if (verdict->distances == NULL) return -1;

@@ -45,6 +45,12 @@ typedef struct ms_distance {
   ms_component at[MS_MAX_DIMS];
 } ms_distance;
 
+/* How far distances lead at most, along each dimension: from the later iteration down to the
+ * earlier one, and up; INT64_MAX: not known. */
+typedef struct ms_furthest {
+  int64_t down[MS_MAX_DIMS], up[MS_MAX_DIMS];
+} ms_furthest;
+
 /* What happens to a captured array. */
 typedef enum ms_placement {
   MS_PLACE_LOCAL,     /* stays with the worker that owns the space range */
@@ -178,6 +184,7 @@ typedef struct ms_verdict {
   bool has_row;
   ms_distance *distances;
   uint32_t distance_count;
+  ms_furthest furthest;
   ms_array_plan *arrays;
   uint32_t array_count;
   const char

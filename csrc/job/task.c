@@ -61,6 +61,8 @@ void ms_task_write(const ms_task *task, ms_text *text) {
   put(text, task->grid.sequential);
   put(text, task->grid.first);
   put(text, task->grid.last);
+  put(text, task->grid.reach[0]);
+  put(text, task->grid.reach[1]);
   put(text, task->grid.together);
   put(text, task->workers);
   for (uint32_t dim = 0; dim < task->grid.count; dim++) put(text, task->grid.ranges[dim]);
@@ -232,6 +234,8 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   task->grid.sequential = take_small(&c);
   task->grid.first = take_small(&c);
   task->grid.last = take_small(&c);
+  task->grid.reach[0] = take_small(&c);
+  task->grid.reach[1] = take_small(&c);
   task->grid.together = take_small(&c);
   task->workers = take_small(&c);
   if (strategy >= MS_STRATEGIES || task->grid.count > MS_CUTS) c.failed = true;

@@ -45,6 +45,9 @@ const char *ms_grid_refusal(const ms_grid *grid) {
   if (!traits->sweeps && grid->sequential != 0) {
     return "only the axes of a hyperplane sweep are sequential";
   }
+  if (!traits->sweeps && (grid->reach[0] != 0 || grid->reach[1] != 0)) {
+    return "only ranges of a hyperplane sweep have a reach";
+  }
   int64_t axes = (int64_t)grid->count - grid->sequential;
   bool swept = !traits->sweeps || grid->sequential > 0;
   bool fits = swept && axes >= traits->least_axes && axes <= traits->most_axes;

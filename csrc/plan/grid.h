@@ -26,6 +26,8 @@ typedef struct ms_grid {
   uint32_t ranges[MS_CUTS]; /* along each axis */
   uint32_t first, last;     /* positions of the plan's order that are run, `last` not included;
                                0, 0: all */
+  uint32_t reach[2];        /* hyperplane: a block of range r waits, of the phase before, for ranges
+                               r - (reach[0] - 1) .. r + (reach[1] - 1); 0: for all on that side */
   uint32_t together;        /* ordered loops: blocks k * together .. come before the next so many;
                                those in between interleave; 0: the plan's order is the loop's */
 } ms_grid;

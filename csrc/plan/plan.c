@@ -12,6 +12,7 @@
 #include "plan/axis.h"
 #include "plan/loads.h"
 #include "plan/order.h"
+#include "plan/reach.h"
 
 static atomic_uint_fast64_t last_id;
 
@@ -61,6 +62,7 @@ static int cut_axes(const ms_plan_terms *terms, ms_plan *plan, ms_error *err) {
     if (cut_axis(terms, plan, a, axes.ranges[a], err) != 0) return -1;
   }
   plan->blocks = ms_grid_blocks(&plan->grid);
+  ms_reach_find(verdict, plan);
   return 0;
 }
 

@@ -11,8 +11,10 @@
  * A schedule may run a part of the plan's order only: what comes before it is done, and what comes
  * after it is another's business.
  *
- * Where every block waits for all of the previous phase (hyperplane) there are no edges: since
- * owners keep the plan's order, the last block of each owner stands for its others.
+ * Where blocks come in phases (hyperplane) a block waits for those of the previous one that the
+ * grid's reach names, and through them for all earlier phases of their ranges, which belong to the
+ * same owners. Since owners keep the plan's order, the last such block of each owner stands for its
+ * others.
  *
  * Nothing is kept for each block: the tables have entries for ranges and for workers, and what is
  * asked of a block is computed from them. Pure: no I/O, no clock. Immutable once made. */
@@ -55,7 +57,8 @@ typedef struct ms_schedule {
                                         so many */
   uint32_t phase_blocks;             /* blocks of one phase; 0: there are no phases */
   bool alone;                        /* one worker runs all: nobody waits for anybody */
-  uint32_t *closers, closer_count;   /* the last block of each owner in the first phase */
+  uint32_t *closers, closer_count;   /* the last block of each owner in the first phase: an edge
+                                        for each of them */
 } ms_schedule;
 
 /* Makes the schedule for a grid whose ranges along the space axis belong to `range_owner`. MS_OPT

@@ -24,13 +24,53 @@ static bool is_own(const ms_schedule *schedule, uint32_t block, uint32_t axis) {
   return owner->blocks >= schedule->block_count / grid->ranges[0];
 }
 
+/* Ranges lo .. hi - 1 of the axis that has owners; none where hi is not greater. */
+typedef struct span {
+  int64_t lo, hi;
+} span;
+
+/* Which ranges of the phase before a range waits for. */
+static span awaited_by(const ms_grid *grid, int64_t range) {
+  span all = {0, grid->ranges[grid->sequential]};
+  if (grid->reach[0] > 0 && range >= grid->reach[0]) all.lo = range - grid->reach[0] + 1;
+  if (grid->reach[1] > 0 && range + grid->reach[1] < all.hi) all.hi = range + grid->reach[1];
+  return all;
+}
+
+/* The last range of a span that is a worker's own, or -1. Its portions are in ascending order. */
+static int64_t last_own(const ms_schedule *schedule, uint32_t worker, span in) {
+  const ms_workload *load = &schedule->load[worker];
+  uint32_t space = schedule->grid.sequential;
+  for (uint32_t p = load->count; p-- > 0;) {
+    const ms_block_box *box = &schedule->portions[load->first + p].box;
+    int64_t lo = box->lo[space], hi = box->hi[space];
+    if (in.hi < hi) hi = in.hi;
+    if (hi > lo && hi > in.lo) return hi - 1;
+  }
+  return -1;
+}
+
+static uint32_t edge_worker(const ms_schedule *schedule, uint32_t edge) {
+  return schedule->range_owner[schedule->closers[edge]].worker;
+}
+
+/* The block of a phase that stands for those of one worker that a block of the next phase waits
+ * for: the last of them. */
+static uint32_t phase_before(const ms_schedule *schedule, uint32_t block, uint32_t edge) {
+  uint32_t size = schedule->phase_blocks;
+  if (block < size) return MS_NO_BLOCK;
+  int64_t last =
+      last_own(schedule, edge_worker(schedule, edge), awaited_by(&schedule->grid, block % size));
+  return last < 0 ? MS_NO_BLOCK : (block / size - 1) * size + (uint32_t)last;
+}
+
 uint32_t ms_schedule_before(const ms_schedule *schedule, uint32_t block, uint32_t edge) {
-  uint32_t size = schedule->phase_blocks, before = MS_NO_BLOCK;
-  if (size == 0) {
+  uint32_t before;
+  if (schedule->phase_blocks > 0) {
+    before = phase_before(schedule, block, edge);
+  } else {
     if (is_own(schedule, block, edge)) return MS_NO_BLOCK;
     before = ms_order_ahead(&schedule->order, edge, block);
-  } else if (block >= size) {
-    before = (block / size - 1) * size + schedule->closers[edge];
   }
   return before != MS_NO_BLOCK && ms_schedule_runs(schedule, before) ? before : MS_NO_BLOCK;
 }
@@ -41,15 +81,36 @@ uint32_t ms_schedule_after(const ms_schedule *schedule, uint32_t block, uint32_t
   return after != MS_NO_BLOCK && ms_schedule_runs(schedule, after) ? after : MS_NO_BLOCK;
 }
 
-/* Whether the last block of a phase's owner is waited for: whether there is a next phase. */
-static bool is_closer(const ms_schedule *schedule, uint32_t block) {
-  uint32_t size = schedule->phase_blocks, end = schedule->first + schedule->count;
-  bool closes = false;
-  if (block / size + 1 >= end / size + (end % size != 0)) return false;
-  for (uint32_t e = 0; e < schedule->closer_count; e++) {
-    closes = closes || schedule->closers[e] == block % size;
+/* The first range from `from` on that is a worker's own, or -1. */
+static int64_t first_own(const ms_schedule *schedule, uint32_t worker, int64_t from) {
+  const ms_workload *load = &schedule->load[worker];
+  uint32_t space = schedule->grid.sequential;
+  for (uint32_t p = 0; p < load->count; p++) {
+    const ms_block_box *box = &schedule->portions[load->first + p].box;
+    if (box->hi[space] > from) return box->lo[space] > from ? box->lo[space] : from;
   }
-  return closes;
+  return -1;
+}
+
+/* Which ranges of the next phase wait for a range as the last one of its owner. */
+static span waiting_for(const ms_schedule *schedule, int64_t range) {
+  const ms_grid *grid = &schedule->grid;
+  int64_t down = grid->reach[0], up = grid->reach[1];
+  int64_t next = first_own(schedule, schedule->range_owner[range].worker, range + 1);
+  span all = {0, grid->ranges[grid->sequential]};
+  if (down > 0 && range + down < all.hi) all.hi = range + down;
+  if (up > 0 && range >= up) all.lo = range - up + 1;
+  if (next < 0) return all;
+  if (up == 0) return (span){0, 0}; /* they wait for the next one, too */
+  if (next - up + 1 < all.hi) all.hi = next - up + 1;
+  return all;
+}
+
+/* Whether the edge's worker has a block in the next phase that waits for this one. */
+static bool is_heard(const ms_schedule *schedule, uint32_t block, uint32_t edge) {
+  uint32_t size = schedule->phase_blocks, end = schedule->first + schedule->count;
+  if (block / size + 1 >= end / size + (end % size != 0)) return false; /* there is no next phase */
+  return last_own(schedule, edge_worker(schedule, edge), waiting_for(schedule, block % size)) >= 0;
 }
 
 uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t owner, uint32_t block,
@@ -57,12 +118,11 @@ uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t owner, uint3
   uint32_t after, next;
   if (schedule->alone) return UINT32_MAX;
   if (schedule->phase_blocks > 0) {
-    after = is_closer(schedule, block) ? schedule->closers[edge] : MS_NO_BLOCK;
+    next = is_heard(schedule, block, edge) ? edge_worker(schedule, edge) : UINT32_MAX;
   } else {
     after = ms_schedule_after(schedule, block, edge);
+    next = after == MS_NO_BLOCK ? UINT32_MAX : ms_schedule_owner(schedule, after);
   }
-  if (after == MS_NO_BLOCK) return UINT32_MAX;
-  next = ms_schedule_owner(schedule, after);
   return next == owner ? UINT32_MAX : next;
 }
 

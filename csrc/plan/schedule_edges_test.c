@@ -5,15 +5,15 @@
  * conflicting blocks forces in the serial order, and nothing may wait in a circle. */
 #include "plan/schedule_lists.h"
 
-/* Whether two blocks may touch the same element, from the strategy's definition alone. */
+/* Whether two blocks, the first of which comes earlier, may touch the same element, from the
+ * strategy's definition alone. */
 static bool conflicts(const ms_grid *grid, uint32_t one, uint32_t other) {
-  bool shares = false, lower = true, upper = true, other_point = false;
+  bool shares = false, lower = true, upper = true;
   for (uint32_t axis = 0; axis < grid->count; axis++) {
     uint32_t a = range_of(grid, one, axis), b = range_of(grid, other, axis);
     shares |= a == b;
     lower &= a <= b;
     upper &= a >= b;
-    other_point |= axis < grid->sequential && a != b;
   }
   switch (grid->strategy) {
     case MS_SERIALLY:
@@ -25,7 +25,7 @@ static bool conflicts(const ms_grid *grid, uint32_t one, uint32_t other) {
     case MS_WAVEFRONT:
       return lower || upper;
     case MS_HYPERPLANE:
-      return other_point;
+      return is_within_reach(grid, one, other);
     default:
       return false;
   }
@@ -132,7 +132,10 @@ static ms_grid random_grid(void) {
   ms_grid grid = {.strategy = strategies[pick(8)], .count = 1};
   if (grid.strategy == MS_ROTATE) grid.count = 2 + pick(3);
   if (grid.strategy == MS_WAVEFRONT) grid.count = 2;
-  if (grid.strategy == MS_HYPERPLANE) grid.count = 1 + (grid.sequential = 1 + pick(3));
+  if (grid.strategy == MS_HYPERPLANE) {
+    grid.count = 1 + (grid.sequential = 1 + pick(3));
+    draw_reach(&grid);
+  }
   static const uint32_t most[] = {0, 9, 9, 5, 3}; /* ranges an axis */
   for (uint32_t axis = 0; axis < grid.count; axis++) grid.ranges[axis] = 1 + pick(most[grid.count]);
   return grid;

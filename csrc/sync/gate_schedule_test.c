@@ -4,7 +4,7 @@
  * with a version for each, in which a range reads what its ranges of the round before have handed
  * on.
  *
- *   phases      round t: all ranges of phase t, which read everything
+ *   phases      round t: all ranges of phase t, which read everything within their reach
  *   rotation    round s: range p of the space axis with range (p + s) mod n of the other, which
  *               range p + 1 had in the round before
  *   wavefront   round a + b: range a with range b, after (a - 1, b) and (a, b - 1), which are of
@@ -48,7 +48,10 @@ static place place_of(const ms_grid *grid, uint32_t block) {
 
 /* What a range reads of the round before. */
 static bool reads(const ms_grid *grid, uint32_t range, uint32_t other) {
-  if (grid->strategy == MS_HYPERPLANE) return true;
+  if (grid->strategy == MS_HYPERPLANE) {
+    uint32_t reach = grid->reach[other > range ? 1 : 0];
+    return reach == 0 || (other > range ? other - range : range - other) < reach;
+  }
   if (grid->strategy == MS_ROTATE) {
     return other == range || other == (range + 1) % grid->ranges[0];
   }
@@ -154,7 +157,10 @@ int main(void) {
     ms_grid grid = {.strategy = STRATEGIES[n % 3], .count = 2};
     grid.ranges[0] = 2 + pick(MOST_RANGES - 1);
     grid.ranges[1] = grid.strategy == MS_ROTATE ? grid.ranges[0] : 2 + pick(MOST_RANGES - 1);
-    if (grid.strategy == MS_HYPERPLANE) grid.sequential = 1;
+    if (grid.strategy == MS_HYPERPLANE) {
+      grid.sequential = 1;
+      for (int side = 0; side < 2; side++) grid.reach[side] = pick(4);
+    }
     uint32_t workers = 2 + pick(MOST_WORKERS - 1);
     draw_owners(owners, width_of(&grid), workers);
     ms_error err = {0};

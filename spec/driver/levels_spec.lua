@@ -354,8 +354,7 @@ describe("levels", function()
       assert(runs < 3000, "never as written")
     until row == 5
     x[1] = 5
-    pass()
-    assert.equal(0, meissa.last().workers)
+    repeat pass() until meissa.last().workers == 0 -- now and then the other way is tried
     local before = x:sum()
     x[1] = 7
     bad[299], bad[300], from[300] = 1, 1, 1 -- iteration 300 is now of the first level

@@ -95,7 +95,7 @@ return {
     finders = {{spec = "csrc/sync/gate_schedule_test.c"}},
     mutants = {
       {"phases wait for the one before the last", "csrc/plan/schedule_edge.c",
-       "before = (block / size - 1) * size", "before = (block / size - 1) / 2 * size"},
+       "(block / size - 1) * size + (", "(block / size - 1) / 2 * size + ("},
       {"phases wait for one of their owners", "csrc/plan/schedule_edge.c",
        "? schedule->closer_count : schedule->chains", "? 1 : schedule->chains"},
       {"chains wait for the block that follows", "csrc/plan/schedule_edge.c",

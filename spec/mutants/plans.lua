@@ -2,6 +2,8 @@
 -- Mutants of how a loop's space is cut into blocks, and of what these weigh.
 local plans = {spec = "csrc/plan/plan_test.c"}
 local layouts = {spec = "csrc/plan/layout_test.c"}
+local edges = {spec = "csrc/plan/schedule_edges_test.c"}
+local reach = {spec = "spec/plan/reach_spec.lua"}
 local driver_loops = {spec = "spec/driver/driver_loop_spec.lua"}
 
 return {
@@ -23,6 +25,23 @@ return {
        "(double)length * others", "(double)length"},
       {"what no iteration reaches weighs as much", "csrc/plan/loads.c",
        "if (is_inside(samples, d)) visit(samples, d + 1);", "visit(samples, d + 1);"},
+    },
+  },
+  {
+    rule = "blocks of a sweep wait for what distances lead to",
+    finders = {reach},
+    mutants = {
+      {"a range less", "csrc/plan/reach.c", " + (furthest[side] % shortest != 0)", ""},
+      {"on the other side", "csrc/plan/reach.c",
+       "{verdict->furthest.down[axis->dim], verdict->furthest.up[axis->dim]}",
+       "{verdict->furthest.up[axis->dim], verdict->furthest.down[axis->dim]}"},
+      {"as far as the first distance found", "csrc/depend/distance.c",
+       "if (fresh || length > meeting->most[k])", "if (fresh)"},
+      {"the last of an owner is not looked for", "csrc/plan/schedule_edge.c",
+       "if (in.hi < hi) hi = in.hi;", "", finders = {edges}},
+      {"only owners' last blocks are told of", "csrc/plan/schedule_edge.c",
+       "if (next < 0) return all;", "if (next >= 0) return (span){0, 0};\n  return all;",
+       finders = {edges}},
     },
   },
   {

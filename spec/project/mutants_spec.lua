@@ -86,6 +86,7 @@ local PROMISED = {
   "inner loops are taken together only where no tail changes what they read, nor may stop",
   "what blocks store into a large buffer is marked, or all of the buffer is looked at",
   "a plan is found again by all that it was made of", "ranges weigh what they hold",
+  "blocks of a sweep wait for what distances lead to",
   "arrays that are written go where their ranges go",
   "what a loop has captured is described once, how it moves by each plan",
   "the ranges of an axis differ by one value at most, longer ones first",

@@ -91,13 +91,21 @@ local function parts_of(number, ranges)
   return parts
 end
 
+-- Which phase of a sweep a block is in.
+local function phase_of(parts, grid)
+  local phase = 0
+  for c = 1, grid.sequential do phase = phase * grid.ranges[c] + parts[c] end
+  return phase
+end
+
 -- Whether a schedule keeps two blocks in order, by their ranges: everything else may run at the
--- same time. Of a sweep, those of different phases.
-local function in_phases(a, b, sequential)
-  for c = 1, sequential do
-    if a[c] ~= b[c] then return true end
-  end
-  return false
+-- same time. Of a sweep, those of different phases, as far as ranges reach from each to the next.
+local function in_phases(a, b, grid)
+  local steps, axis = phase_of(b, grid) - phase_of(a, grid), grid.sequential + 1
+  if steps < 0 then return in_phases(b, a, grid) end
+  local up = a[axis] - b[axis]
+  local reach = grid.reach[up > 0 and 2 or 1]
+  return steps > 0 and (reach == 0 or math.abs(up) <= steps * (reach - 1))
 end
 
 -- Where iterations may come in any order: those that share a range.
@@ -196,7 +204,7 @@ function M.schedule(run, seen)
     local a, b = numbers[x.n], numbers[y.n]
     if a == b then return nil end
     local same_way = position[a] < position[b] -- recorded in the order that must result
-    if kept(parts[x.n], parts[y.n], seen.grid.sequential) and same_way then return nil end
+    if kept(parts[x.n], parts[y.n], seen.grid) and same_way then return nil end
     local element = element_text(store, place)
     return problem("schedule", x, "%s and %s, in blocks %d and %d that may run %s",
                    did(run, seen, x, element), did(run, seen, y, element), a, b,

@@ -65,6 +65,7 @@ local function view(core, partition)
   local grid = {
     core = ffi.gc(core, lib.ms_plan_release), partition = partition, ranges = {},
     blocks = core.blocks, volume = core.volume, sequential = core.grid.sequential,
+    reach = {core.grid.reach[0], core.grid.reach[1]},
     together = together > 0 and together or nil, layout = core.layout,
     words = layouts.words(core.layout),
   }
@@ -73,11 +74,11 @@ local function view(core, partition)
 end
 
 --- Cuts a space. The result has `core` (ms_plan *), `ranges` (how many along each axis),
--- `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
--- (iterations at most), `layout` (see meissa.plan.layout), `words` (what a worker is told of it),
--- for the entries of a sparse array `partition`, and of an ordered loop `together`: blocks
--- k * together .. come before the next so many in the loop's order; nil where its order is the
--- plan's.
+-- `sequential` (how many axes are swept), `reach` (of a sweep: down and up, see csrc/plan/grid.h),
+-- `blocks` (the product of the ranges), `volume` (iterations at most), `layout` (see
+-- meissa.plan.layout), `words` (what a worker is told of it), for the entries of a sparse array
+-- `partition`, and of an ordered loop `together`: blocks k * together .. come before the next so
+-- many in the loop's order; nil where its order is the plan's.
 -- Errors: OPT.
 function M.cut(plan, space)
   set_terms(plan, space)
