@@ -10,6 +10,7 @@
 #include "binding/launch.h"
 
 #include <lauxlib.h>
+#include <math.h>
 
 #include "base/clock.h"
 #include "binding/binding.h"
@@ -135,7 +136,8 @@ static void begin_draws(const ms_launch *of) {
 
 /* Runs the loop by this plan; whether it has run. */
 static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms_plan *plan) {
-  if (!(*of->pace * plan->volume <= *of->most) || !begin_results(L, of, at)) return false;
+  if (!ms_pace_is_here(of->pace, plan->volume, *of->most, INFINITY)) return false;
+  if (!begin_results(L, of, at)) return false;
   for (uint32_t a = 0; a < of->argument_count; a++) {
     of->arguments[a].slot->number = of->captures[of->arguments[a].capture].number;
   }
@@ -145,8 +147,7 @@ static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms
   of->ended = ms_clock_now();
   if (answer == MS_SMALL_UNCOMBINED) luaL_error(L, "BUG: a sum of what is no number");
   if (answer != MS_SMALL_RAN) return false;
-  double pace = (double)(of->ended - of->began) * 1e-9 / plan->volume;
-  *of->pace = pace < 2 * *of->pace ? pace : 2 * *of->pace;
+  ms_pace_ran_here(of->pace, (double)(of->ended - of->began) * 1e-9, plan->volume, *of->most);
   return true;
 }
 

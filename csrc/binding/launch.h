@@ -16,6 +16,7 @@
 #include "array/array.h"
 #include "array/csr.h"
 #include "binding/place.h"
+#include "job/pace.h"
 #include "job/plan_line.h"
 #include "job/small_run.h"
 #include "kernel/emit/random.h"
@@ -71,7 +72,8 @@ typedef struct ms_launch_result {
 
 typedef struct ms_launch {
   ms_small_run *run;
-  double *pace, *most; /* seconds of an iteration, and of the longest loop that is small */
+  ms_pace *pace; /* of the loop, */
+  double *most;  /* and the seconds of the longest that is small in any case */
   uint32_t capture_count, argument_count, datum_count, result_count, option_count;
   ms_captured_value *captures;
   ms_launch_argument *arguments;

@@ -189,6 +189,28 @@ describe("small loops (seed " .. seed .. ")", function()
     assert.are.equal(A[1], A[N])
   end)
 
+  it("are those that take somewhat longer, where they are faster here than on workers", function()
+    meissa.init {workers = 2}
+    small.most[0] = 2e-6
+    local n = 20000
+    local A = meissa.rand({n}, {seed = 5})
+    local function total()
+      local s = 0
+      for i in parallel(n, NATIVE) do s = s + A[i] end
+      return s
+    end
+    local right, row = total(), 0
+    for _ = 1, 3000 do
+      assert.are.equal(right, total())
+      row = meissa.last().workers == 0 and row + 1 or 0
+      if row == 5 then break end -- where it is only tried, the next is on workers
+    end
+    assert.are.equal(5, row)
+    small.most[0] = 0
+    total()
+    assert.are.equal(2, meissa.last().workers)
+  end)
+
   it("leave nothing where they fail half-way", function()
     meissa.init {workers = 2}
     local A, index = meissa.ones(N), meissa.zeros({N}, {type = "int32"})

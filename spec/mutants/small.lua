@@ -2,6 +2,7 @@
 -- Mutants of small loops, of launches, of verdicts that hold for more numbers, and of loops without
 -- a log.
 local runs = {spec = "csrc/job/small_run_test.c"}
+local pace = {spec = "csrc/job/pace_test.c"}
 local known = {spec = "csrc/job/known_plans_test.c"}
 local line = {spec = "csrc/job/plan_line_test.c"}
 local cutting = {spec = "csrc/plan/cutting_test.c"}
@@ -46,6 +47,22 @@ return {
        "w->uncounted = w->uncounted || !is_near(start) || !is_near(limit);", ""},
       {"texts that may stop go through to their ends", "csrc/kernel/native/native_emit.c",
        'w->ends ? "MS_NATIVE_ENDS" : "MS_NATIVE_MAY_STOP"', '"MS_NATIVE_ENDS"'},
+    },
+  },
+  {
+    rule = "a loop that is not so short runs where it was faster",
+    finders = {pace, small},
+    mutants = {
+      {"it runs in the driver's process", "csrc/job/pace.c", "&& pace->here <= pace->away;", ";"},
+      {"workers are asked once", "csrc/job/pace.c", "    pace->turns--;\n", ""},
+      {"one execution on workers is enough", "csrc/job/pace.c", "#define SOME 3", "#define SOME 1",
+       finders = {pace}},
+      {"a lost core counts", "csrc/job/pace.c",
+       "fmin(seconds / volume, RISE * pace->here)", "seconds / volume"},
+      {"what many workers share well is tried here", "csrc/job/pace.c",
+       "  if (busy > TOLERANCE * pace->away) return false; /* many workers share it well */\n", ""},
+      {"nobody learns what workers took", "lua/meissa/driver/loop.lua",
+       "    small.learn(run, measured)\n", ""},
     },
   },
   {

@@ -231,7 +231,7 @@ local function make(run, known, parallel)
   local callee = record.info.callee
   return core.launch {
     run = ffi.cast("void *", known.run), slots = known.instance.slots + 0,
-    pace = record.small.pace + 0, most = small.most + 0,
+    pace = ffi.cast("void *", record.small), most = small.most + 0,
     draws = draws_of(known.instance), loops = random.loops + 0,
     captures = captures, results = results, arguments = arguments, data = data, steps = steps,
     reached = reached,

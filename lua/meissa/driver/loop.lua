@@ -55,6 +55,7 @@ local function run_on_workers(run)
   else
     run.session = pool.session()
     assigned, measured = job.run(run)
+    small.learn(run, measured)
   end
   last_plan = plans.measured(run.plan, measured)
   return assigned

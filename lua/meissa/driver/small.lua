@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: MIT
 --- Small loops: those that take less time than workers need to get going run in the driver's
--- process.
+-- process, and those that take somewhat more where they were faster.
 --
 -- Only compiled kernels do that which cannot stop half-way (csrc/job/small_run.h), by the same grid
 -- as on workers: the results are the same bits. Who runs a loop is decided by what its iterations
--- took before, which changes nothing else.
+-- took before (csrc/job/pace.h), which changes nothing else.
 -- @module meissa.driver.small
 
 local ffi = require "ffi"
 local array = require "meissa.array"
+local core = require "meissa.base.ffi"
 local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
@@ -18,44 +19,40 @@ local system = require "meissa.base.system"
 
 local M = {}
 
---- The longest loop in seconds that is small; with 0 all run on workers.
+local lib = core.lib
+
+--- The longest loop in seconds that is small wherever it is faster; with 0 all run on workers.
 M.most = ffi.new("double[1]", 2e-4)
-
--- How much longer its blocks may have taken on workers, who have other things to do for each and
--- may have lost their cores meanwhile, for it to be tried here at once, and after a while.
-local TOLERANCE, GREAT_TOLERANCE = 8, 64
-
--- The most that a pace rises from one execution to the next: a loop that lost its core to others
--- says nothing about itself.
-local RISE = 2
-
--- After a loop took too long here it is tried again later, each time after twice as many
--- executions.
-local FIRST_WAIT, LONGEST_WAIT = 8, 1024
 
 -- What travels apart to workers: nothing has to here.
 local NOTHING = {}
 
--- Whether a loop takes little time, as far as that is known: from its executions here, `pace` in
--- seconds an iteration, else from those on workers.
-local function is_short(record, volume)
-  local here, learned, most = record.small, record.learned, M.most[0]
-  if here.pace[0] * volume <= most then return true end
-  if not learned or learned.pace * volume > GREAT_TOLERANCE * most then return false end
-  if here.pace[0] == math.huge and learned.pace * volume <= TOLERANCE * most then return true end
-  here.executions = here.executions + 1
-  return here.executions >= here.wait
+-- Where a loop was faster, as csrc/job/pace.h has it.
+local function new_pace()
+  local pace = ffi.new "ms_pace"
+  lib.ms_pace_begin(pace)
+  return pace
 end
 
---- Whether a run is small: its kernel is there and may suit, and it is known to take little time.
+--- Whether a run is small: its kernel is there and may suit, and it is known to take little time,
+-- or less than on workers.
 -- @tab run the loop's run, made ready (see meissa.driver.ready)
 function M.suits(run)
-  local native, static = run.native, run.kernel
+  local native, static, record = run.native, run.kernel, run.record
   if not native or not native.object or not stages.add(run) then return false end
-  run.record.small = run.record.small or
-    {pace = ffi.new("double[1]", math.huge), wait = FIRST_WAIT, executions = 0}
-  return not static.never_small and kernel.runs_alone(static) and
-    is_short(run.record, run.grid.volume)
+  if static.never_small or not kernel.runs_alone(static) then return false end
+  record.small = record.small or new_pace()
+  local busy = record.learned and record.learned.pace or math.huge
+  return lib.ms_pace_is_here(record.small, run.grid.volume, M.most[0], busy)
+end
+
+--- Takes note of how long a run took on workers for which M.suits might have held: with machine
+-- code from its beginning on.
+-- @tab run the run @tab measured what it took
+function M.learn(run, measured)
+  local pace, native = run.record.small, run.native
+  if not pace or not native or not native.object then return end
+  lib.ms_pace_ran_away(pace, measured.seconds, run.grid.volume)
 end
 
 -- The longest loop in seconds that Ctrl-C waits for, and bytes that are worth leaving unlogged.
@@ -90,16 +87,6 @@ function M.is_unlogged(run)
   local bytes = written_blindly(run)
   return bytes ~= nil and bytes >= MUCH and
     small_runs.ends(M.instance(run).run, run.grid.core)
-end
-
--- Takes note of how long a run took.
-local function learn(record, seconds, volume)
-  local here = record.small
-  here.pace[0] = math.min(seconds / volume, RISE * here.pace[0])
-  if here.executions >= here.wait then -- it was tried again
-    here.wait = seconds > M.most[0] and math.min(2 * here.wait, LONGEST_WAIT) or FIRST_WAIT
-  end
-  here.executions = 0
 end
 
 -- The core's arrays that a loop may write, those behind buffers included.
@@ -164,7 +151,7 @@ function M.run(run)
     local kernel_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native, run.basics)
     assigned = kernel.combine(kernel_bytes, run.values, assigned.left)
   end
-  learn(run.record, ended - began, run.grid.volume)
+  lib.ms_pace_ran_here(run.record.small, ended - began, run.grid.volume, M.most[0])
   return assigned, M.measured(run.called, began, ended), small
 end
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pace: loops of all lengths, faster in the driver's process or on workers, end where they are
+ * faster, and look up now and then. */
+#include "job/pace.h"
+
+#include <math.h>
+
+#include "base/test.h"
+
+#define MOST   2e-4
+#define VOLUME 100.0
+
+/* A loop that takes so many seconds in the driver's process and on workers, who compute as long as
+ * here, run so often; how many of the executions were in the driver's process. */
+static int run(ms_pace *pace, int times, double here, double away) {
+  int count = 0;
+  for (int k = 0; k < times; k++) {
+    if (ms_pace_is_here(pace, VOLUME, MOST, here / VOLUME)) {
+      ms_pace_ran_here(pace, here, VOLUME, MOST);
+      count++;
+    } else {
+      ms_pace_ran_away(pace, away, VOLUME);
+    }
+  }
+  return count;
+}
+
+/* Of many executions nearly all are where they are faster, after few. */
+static void test_places(void) {
+  const struct {
+    double here, away;
+    bool is_here;
+  } loops[] = {
+      {1e-5, 1e-4, true},     {1e-5, 1e-6, true},    {1.9e-4, 1e-5, true}, {3e-4, 4e-4, true},
+      {3e-4, 2e-4, false},    {1.5e-3, 2e-3, true},  {4e-3, 5e-3, true},   {4e-3, 2.5e-3, false},
+      {9.9e-3, 9.9e-3, true}, {1.1e-2, 2e-2, false}, {5e-2, 9e-2, false},
+  };
+  for (size_t k = 0; k < sizeof loops / sizeof *loops; k++) {
+    ms_pace pace;
+    ms_pace_begin(&pace);
+    run(&pace, 20, loops[k].here, loops[k].away);
+    int here = run(&pace, 5000, loops[k].here, loops[k].away);
+    CHECK(loops[k].is_here ? here >= 4950 : here <= 20);
+    CHECK(loops[k].here <= MOST || here < 5000);
+  }
+}
+
+/* A loop that takes longer than Ctrl-C can wait for never runs here, nor does one without a limit.
+ */
+static void test_long(void) {
+  ms_pace pace;
+  ms_pace_begin(&pace);
+  CHECK(run(&pace, 5000, 2.1e-2, 1) == 0);
+  for (int k = 0; k < 100; k++) {
+    CHECK(!ms_pace_is_here(&pace, VOLUME, 0, 1e-9));
+    ms_pace_ran_away(&pace, 1e-6, VOLUME);
+  }
+  CHECK(!ms_pace_is_here(&pace, VOLUME, MOST, INFINITY));
+}
+
+/* The best of three executions on workers counts. */
+static void test_best(void) {
+  ms_pace pace;
+  ms_pace_begin(&pace);
+  CHECK(run(&pace, 1, 1e-3, 1) == 1);
+  const double away[] = {9e-3, 5e-4, 8e-3};
+  for (int k = 0; k < 3; k++) CHECK(run(&pace, 1, 1e-3, away[k]) == 0);
+  CHECK(run(&pace, 5, 1e-3, 5e-4) == 0);
+}
+
+/* A loop that many workers share well is not tried here again and again. */
+static void test_many(void) {
+  ms_pace pace;
+  ms_pace_begin(&pace);
+  run(&pace, 10, 8e-3, 5e-4);
+  CHECK(run(&pace, 5000, 8e-3, 5e-4) == 0);
+}
+
+/* The other place is found out anew: a machine that others use, or no longer use. */
+static void test_change(void) {
+  ms_pace pace;
+  ms_pace_begin(&pace);
+  run(&pace, 100, 1e-3, 2e-3);
+  CHECK(run(&pace, 100, 1e-3, 2e-3) >= 90);
+  run(&pace, 4 * 1024, 1e-3, 5e-4);
+  CHECK(run(&pace, 100, 1e-3, 5e-4) <= 1);
+  run(&pace, 4 * 1024, 1e-3, 2e-3);
+  CHECK(run(&pace, 100, 1e-3, 2e-3) >= 90);
+}
+
+/* One execution that lost its core changes nothing. */
+static void test_lost(void) {
+  ms_pace pace;
+  ms_pace_begin(&pace);
+  run(&pace, 50, 1e-4, 1e-3);
+  ms_pace_ran_here(&pace, 1, VOLUME, MOST);
+  CHECK(pace.here == 2e-4 / VOLUME);
+  CHECK(run(&pace, 10, 1e-4, 1e-3) == 10);
+  ms_pace_begin(&pace);
+  run(&pace, 50, 1e-3, 3e-3);
+  ms_pace_ran_here(&pace, 1, VOLUME, MOST);
+  CHECK(run(&pace, 3, 1e-3, 3e-3) == 3);
+}
+
+int main(void) {
+  test_places();
+  test_long();
+  test_best();
+  test_many();
+  test_change();
+  test_lost();
+  return ms_test_end();
+}
