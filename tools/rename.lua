@@ -71,7 +71,7 @@ local function move(old, new, substitutions)
     end
   else
     from, to = old:gsub("^lua/", ""), new:gsub("^lua/", "")
-    also(from:gsub("/", "."), to:gsub("/", "."))
+    also(from:gsub("/", "."), (to:gsub("/", ".")))
     also(from, to)
   end
 end
