@@ -73,6 +73,7 @@ local function move(old, new, substitutions)
     from, to = old:gsub("^lua/", ""), new:gsub("^lua/", "")
     also(from:gsub("/", "."), (to:gsub("/", ".")))
     also(from, to)
+    also(old, new)
   end
 end
 

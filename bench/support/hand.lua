@@ -11,7 +11,7 @@ local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local layouts = require "meissa.plan.layout"
-local partitions = require "meissa.plan.partition"
+local partition_entries = require "meissa.plan.partition_entries"
 local stages = require "meissa.plan.stage"
 
 ffi.cdef [[
@@ -91,9 +91,9 @@ function M.add(recording, plan, case, numbers)
   local list = {}
   if grid.partition then
     for d = 1, #plan.extents do
-      list[d] = ffi.cast("void *", partitions.coords(grid.partition, d))
+      list[d] = ffi.cast("void *", partition_entries.coords(grid.partition, d))
     end
-    list[#list + 1] = ffi.cast("void *", partitions.values(grid.partition))
+    list[#list + 1] = ffi.cast("void *", partition_entries.values(grid.partition))
   end
   for _, pointer in ipairs(pointers_of(arrays)) do list[#list + 1] = pointer end
   local loop = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Places: where a captured variable of a running function is found, as lua/meissa/capture/frame.lua
- * has it, read and written without Lua.
+ * Places: where a captured variable of a running function is found, as
+ * lua/meissa/capture/stack_frame.lua has it, read and written without Lua.
  *
  * Names are strings in a table, by number; a place has their numbers. Nothing here raises: what
  * only a function as `__index` could tell is not read. */

@@ -36,7 +36,7 @@ describe("error objects", function()
 
   it("are made of what the core gives", function()
     local ffi = require("ffi")
-    local raw = require("meissa.base.ffi").new_error()
+    local raw = require("meissa.base.c_core").new_error()
     raw.code, raw.line = 4, 7
     ffi.copy(raw.message, "expected a number")
     ffi.copy(raw.file, "r.csv")

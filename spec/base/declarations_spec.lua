@@ -3,7 +3,7 @@
 -- What LuaJIT's FFI is told of the core: made from the headers by the build.
 local child = require("spec.support.child")
 local ffi = require("ffi")
-require("meissa.base.ffi")
+require("meissa.base.c_core")
 
 local declarations = require("meissa.core").declarations
 local gen = (os.getenv("MEISSA_BUILD") or "build") .. "/gen/"

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The proof that a captured function stores into no array: what it must see through, and what it
 -- must never believe.
-local reading = require "meissa.capture.reading"
+local read_only = require "meissa.capture.read_only"
 
 -- Outside of the runner's environment, whose globals are found by a function.
 local globals = {math = math, string = string, table = table, pairs = pairs, ipairs = ipairs,
@@ -29,7 +29,7 @@ local function proves(text)
   local source = "local A, helper, lib = ... local floor = math.floor return " .. text
   local chunk = setfenv(assert(loadstring(source)), globals)
   local fn = chunk(A, function() end, {floor = math.floor, insert = table.insert})
-  return reading.only(fn, world_of(function(value) return value == A end))
+  return read_only.only(fn, world_of(function(value) return value == A end))
 end
 
 local READS = {
@@ -110,7 +110,7 @@ it("compiled loops do not change what is proved", function()
   end]]
   local fn = setfenv(assert(loadstring(source)), globals)()
   local function only()
-    return reading.only(fn, world_of(function() return false end))
+    return read_only.only(fn, world_of(function() return false end))
   end
   assert.is_true(only())
   for _ = 1, 200 do fn({1, 2, 3}, 100) end

@@ -4,7 +4,7 @@
 -- many at a time, by the compiler and flags that the engine uses.
 local ffi = require("ffi")
 local compiler = require("meissa.kernel.compiler")
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local errors = require("meissa.base.errors")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
@@ -25,7 +25,7 @@ ffi.C.setenv("MEISSA_CC_LIMIT", "300", 1)
 
 --- The text that kernels begin with.
 function M.prelude(fast)
-  return ffi.string(core.lib.ms_native_prelude(fast or false))
+  return ffi.string(c_core.lib.ms_native_prelude(fast or false))
 end
 
 -- --------------------------------------------------------------------------------- compiling

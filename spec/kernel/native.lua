@@ -5,7 +5,7 @@ local ffi = require("ffi")
 local bit = require("bit")
 local serialize = require("meissa.kernel.serialize")
 local core = require("meissa.core")
-local core_ffi = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
 local run = dofile("spec/kernel/run.lua")
@@ -59,7 +59,7 @@ end
 --- Compiles many kernels at a time, for M.load of the same texts and flags.
 -- @tab texts C texts @bool fast whether in fast mode @string flags the same flags
 function M.load_all(texts, fast, flags)
-  local prelude, parts = ffi.string(core_ffi.lib.ms_native_prelude(fast or false)), {}
+  local prelude, parts = ffi.string(c_core.lib.ms_native_prelude(fast or false)), {}
   parts[1] = prelude
   for n, text in ipairs(texts) do
     assert(text:sub(1, #prelude) == prelude, "a kernel begins with the prelude")
@@ -128,7 +128,7 @@ local function slots_of(info, values, operands, space_operand)
     elseif param.kind == "limit" then
       slot.whole = space_operand.dims[param.dim]
     elseif param.kind == "stack" then
-      slot.whole = core_ffi.lib.ms_stack_end()
+      slot.whole = c_core.lib.ms_stack_end()
     elseif param.kind == "rows" then
       local rows, part = operands[param.at].rows, param.dim
       slot.pointer = ffi.cast("void *", part == 1 and rows.start or part == 2 and rows.values

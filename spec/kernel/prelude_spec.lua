@@ -2,7 +2,7 @@
 -- The text that native kernels begin with, compiled: its arithmetic against the Lua engine's and
 -- LuaJIT's own, its row operations against the core's. All compilers that there are.
 local ffi = require("ffi")
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local helpers = require("meissa.kernel.helpers")
 local random = require("meissa.kernel.random")
 local row = require("meissa.kernel.row")
@@ -224,7 +224,7 @@ end
 -- A record of draws.
 local function place(seed, ordinal)
   local own = ffi.new("ms_draws")
-  own.seed, own.ordinal, own.normal = seed, ordinal, core.lib.ms_random_normal_pieces()
+  own.seed, own.ordinal, own.normal = seed, ordinal, c_core.lib.ms_random_normal_pieces()
   return own
 end
 
@@ -237,8 +237,8 @@ end
 
 local STRICT = "-ffp-contract=off -fno-tree-slp-vectorize "
 local flags = { "-O3 -march=native -fno-math-errno -fno-trapping-math", "-O2", "-O1 -mavx2" }
-local strict_text, declarations = library_text(ffi.string(core.lib.ms_native_prelude(false)))
-core.cdef("prelude_spec_library", declarations)
+local strict_text, declarations = library_text(ffi.string(c_core.lib.ms_native_prelude(false)))
+c_core.cdef("prelude_spec_library", declarations)
 
 for _, compiler in ipairs(compilers) do
   for _, choice in ipairs(flags) do
@@ -367,7 +367,7 @@ end
 
 describe("The prelude in fast mode", function()
   it("stays near the strict results", function()
-    local fast = library_text(ffi.string(core.lib.ms_native_prelude(true)))
+    local fast = library_text(ffi.string(c_core.lib.ms_native_prelude(true)))
     local library = compile(compilers[1], "-O3 -march=native -fassociative-math -fno-signed-zeros "
       .. "-fno-trapping-math -fno-math-errno -ffp-contract=fast", fast)
     local x, y = ffi.new("float[1000]"), ffi.new("float[1000]")

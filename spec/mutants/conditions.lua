@@ -160,7 +160,7 @@ return {
      finders = {{spec = "spec/driver/served_spec.lua"}}},
     {"a proof holds whatever changes", "lua/meissa/driver/inspection.lua",
      "if state and plan.proved == state then", "if plan.proved then"},
-    {"entries that change do not count", "lua/meissa/driver/slice.lua",
+    {"entries that change do not count", "lua/meissa/driver/inspector_function.lua",
      "if run.space.array then parts[#parts + 1] = contents_of(run.space.array) end", ""},
     {"arrays travel for an inspection", "lua/meissa/driver/inspection.lua",
      "space.unchecked, space.here = true, pool", "space.unchecked, space.there = true, pool"},

@@ -98,7 +98,7 @@ return {
       {"iterations of a block come as they like", "csrc/driver/failure.c",
        "if (difference != 0) return difference < 0;",
        "if (difference != 0) return difference > 0;"},
-      {"in this process the last one", "lua/meissa/driver/failure.lua",
+      {"in this process the last one", "lua/meissa/driver/loop_failure.lua",
        "turn == self.turn and order < self.order", "turn == self.turn and order > self.order"},
     },
   },

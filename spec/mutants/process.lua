@@ -96,7 +96,7 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
     rule = "foreign text takes time in proportion to its length; what was raised arrives",
     finders = {thrown},
     mutants = {
-      {"a search begins at each letter", "lua/meissa/kernel/failure.lua",
+      {"a search begins at each letter", "lua/meissa/kernel/body_failure.lua",
        [["%f[%a](%a+) '"]], [["(%a+) '"]]},
       {"what comes after a separator is looked for at each letter", "lua/meissa/base/errors.lua",
        [["^.*%" .. separator .. "(.*)$"]], [["[^%" .. separator .. "]*$"]]},

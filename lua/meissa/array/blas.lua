@@ -7,7 +7,7 @@
 -- @module meissa.array.blas
 
 local ffi = require("ffi")
-local cdef = require("meissa.base.ffi").cdef
+local cdef = require("meissa.base.c_core").cdef
 local lib = require("meissa.array.c_api").lib
 
 local M = {}

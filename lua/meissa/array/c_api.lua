@@ -4,10 +4,10 @@
 -- @module meissa.array.c_api
 
 local ffi = require("ffi")
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local errors = require("meissa.base.errors")
 
-local M = { lib = core.lib, new_error = core.new_error }
+local M = { lib = c_core.lib, new_error = c_core.new_error }
 
 --- Element types by number (0 = float) and by name.
 M.type_names = { [0] = "float", "double", "int32", "int64" }
@@ -28,7 +28,7 @@ M.reduction = { sum = 0, magnitudes = 1, squares = 2, least = 3, most = 4,
   product = 5, spread = 6 }
 
 -- One record for all calls: each is cleared before and read directly after.
-local err = core.new_error()
+local err = c_core.new_error()
 
 --- Raises what a call left in M.err, if anything. For calls in hot loops, which pass M.err
 -- themselves; the record is empty between calls.

@@ -9,7 +9,7 @@ local buffer = require("string.buffer")
 local errors = require("meissa.base.errors")
 local ffi = require("ffi")
 
-local lib = require("meissa.base.ffi").lib
+local lib = require("meissa.base.c_core").lib
 local M = {}
 
 local function decode(bytes, integers)

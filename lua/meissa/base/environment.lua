@@ -12,7 +12,7 @@ local notice = require "meissa.base.notice"
 
 local M = {}
 
--- By names of our own: see meissa.base.ffi.
+-- By names of our own: see meissa.base.c_core.
 ffi.cdef [[
 extern char **meissa_environ __asm__("environ");
 char *meissa_getenv(const char *name) __asm__("getenv"); /* os.getenv ends a trace */

@@ -103,7 +103,7 @@ function M.from_core(raw)
   local fields
   if type(raw) == "cdata" then
     local ffi = require("ffi")
-    local lib = require("meissa.base.ffi").lib
+    local lib = require("meissa.base.c_core").lib
     fields = { code = ffi.string(lib.ms_code_name(raw.code)), message = ffi.string(raw.message) }
     if raw.file[0] ~= 0 then fields.file = ffi.string(raw.file) end
     if raw.line > 0 then fields.line = raw.line end

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- Ctrl-C while this process waits for something that is no Lua: csrc/driver/interrupt.h.
 -- @module meissa.base.interrupt
-local core = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 
-local lib = core.lib
+local lib = c_core.lib
 local M = {}
 
 --- Begins to listen; to be ended, whatever happens in between.

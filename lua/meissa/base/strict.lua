@@ -7,14 +7,14 @@
 -- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later
 -- one, and nan only if the later argument is nan.
 -- @module meissa.base.strict
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local tables = require("meissa.base.tables")
 
 local each = tables.each
 
 local M = {}
 
-local lib = core.lib
+local lib = c_core.lib
 
 local type, select, tonumber = type, select, tonumber
 

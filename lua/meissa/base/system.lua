@@ -4,7 +4,7 @@
 
 local ffi = require "ffi"
 
--- By names of our own, as every name that is not the core's: see meissa.base.ffi.
+-- By names of our own, as every name that is not the core's: see meissa.base.c_core.
 ffi.cdef [[
 int meissa_get_nprocs(void) __asm__("get_nprocs");
 char *meissa_getcwd(char *buffer, size_t size) __asm__("getcwd");

@@ -10,7 +10,7 @@
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
-local native = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local notice = require "meissa.base.notice"
 
 local M = {}
@@ -22,9 +22,9 @@ local bits = {} -- of categories, by name
 
 -- Takes the core's word over.
 local function look()
-  local wanted = native.lib.ms_trace_flags()
+  local wanted = c_core.lib.ms_trace_flags()
   for bit_number = 0, 31 do
-    local name = native.lib.ms_trace_name(bit_number)
+    local name = c_core.lib.ms_trace_name(bit_number)
     if name == nil then break end
     local category = bit.lshift(1, bit_number)
     bits[ffi.string(name)] = category
@@ -45,13 +45,13 @@ function M.open()
                  "would be written over; unset MEISSA_HISTORY, or give it another file", history)
   end
   if history then
-    local err = native.new_error()
-    if native.lib.ms_history_open(history, err) ~= 0 then errors.raise_core(err) end
+    local err = c_core.new_error()
+    if c_core.lib.ms_history_open(history, err) ~= 0 then errors.raise_core(err) end
   end
   local names, path = environment.get "MEISSA_TRACE", environment.get "MEISSA_TRACE_FILE"
   if names then
-    local err = native.new_error()
-    if native.lib.ms_trace_open(names, path, err) ~= 0 then errors.raise_core(err) end
+    local err = c_core.new_error()
+    if c_core.lib.ms_trace_open(names, path, err) ~= 0 then errors.raise_core(err) end
     look()
   elseif path then
     notice("MEISSA_TRACE_FILE does nothing without MEISSA_TRACE")
@@ -62,7 +62,7 @@ end
 -- @string category that is wanted
 -- @string format as for string.format: the event, then name=value
 function M.say(category, format, ...)
-  native.lib.ms_trace_text(bits[category], string.format(format, ...))
+  c_core.lib.ms_trace_text(bits[category], string.format(format, ...))
 end
 
 look()

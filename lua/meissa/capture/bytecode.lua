@@ -10,7 +10,7 @@ local jit_util = require("jit.util")
 local known = require("meissa.capture.known")
 local libraries = require("meissa.base.libraries")
 local opcodes = require("meissa.capture.opcodes")
-local reading = require("meissa.capture.reading")
+local read_only = require("meissa.capture.read_only")
 local tables = require("meissa.base.tables")
 
 local funcbc, funck, funcuvname = jit_util.funcbc, jit_util.funck, jit_util.funcuvname
@@ -154,7 +154,7 @@ end
 -- times are known in straight code only.
 function Scan:instructions(fn)
   local parameters, held = jit_util.funcinfo(fn).params, {}
-  local fresh, targets, single = reading.survey(fn, parameters)
+  local fresh, targets, single = read_only.survey(fn, parameters)
   for register = 0, parameters - 1 do held[register] = PARAMETER end
   for pc, op, a, b, d, mode in each_instruction(fn) do
     if targets[pc] then
@@ -203,7 +203,7 @@ local function any_code(scan, fn)
     if type(constant) ~= "proto" then return end
     if any_code(scan, constant) then changes = true end
     -- Registers of this one may be assigned elsewhere.
-    if not reading.assigns_nothing(constant) then scan.stores = true end
+    if not read_only.assigns_nothing(constant) then scan.stores = true end
   end)
   return changes
 end

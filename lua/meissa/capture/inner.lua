@@ -11,10 +11,10 @@
 -- @module meissa.capture.inner
 
 local core = require("meissa.core")
-local frame = require("meissa.capture.frame")
+local frames = require("meissa.capture.stack_frame")
 local remember = require("meissa.base.remember")
 local required = require("meissa.capture.required")
-local source = require("meissa.capture.source")
+local source_text = require("meissa.capture.source_text")
 local tables = require("meissa.base.tables")
 
 local M = {}
@@ -46,7 +46,7 @@ local function forget(code)
 end
 
 local function parse(fn, info)
-  local text, ordinal = source.text(fn, info.source)
+  local text, ordinal = source_text.text(fn, info.source)
   local place = string.format("%d:%s", ordinal, info.source)
   local code = by_place[text] and by_place[text][place]
   if code then return code end
@@ -56,7 +56,7 @@ local function parse(fn, info)
   local captures, about = loop:captures(), loop:info()
   code = { loop = loop, captures = captures, names = loop:names(), id = codes,
     calls = loop:calls(),
-    slots = frame.slots(captures, fn, nil), text = text, place = place }
+    slots = frames.slots(captures, fn, nil), text = text, place = place }
   by_place[text] = by_place[text] or {}
   by_place[text][place] = code
   remember.keep(code, BYTES + LETTER * (about.finish - about.begin), forget)
@@ -132,7 +132,7 @@ end
 
 -- What the captures of a function mean; false if there is no room for them.
 function Work:means(fn, code)
-  local roots, means = frame.read(code.slots, fn, nil), {}
+  local roots, means = frames.read(code.slots, fn, nil), {}
   for c, capture in ipairs(code.captures) do
     local value, depth = self.tools.follow(roots[c], capture.fields)
     local index = self:value(value, capture.parameter or capture.argument)

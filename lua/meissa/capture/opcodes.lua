@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Opcodes: what the instructions of a Lua function do to its registers, for the proofs from
--- bytecode (meissa.capture.reading, meissa.capture.ownership).
+-- bytecode (meissa.capture.read_only, meissa.capture.ownership).
 --
 -- Opcode numbers are learnt from small functions below, not from a table that could be of another
 -- LuaJIT version: what loads this file has compiled them.

@@ -15,7 +15,7 @@ local jit_util = require("jit.util")
 local known = require("meissa.capture.known")
 local opcodes = require("meissa.capture.opcodes")
 local questions = require("meissa.capture.questions")
-local reading = require("meissa.capture.reading")
+local read_only = require("meissa.capture.read_only")
 local tables = require("meissa.base.tables")
 
 local builtins = known.builtins
@@ -92,7 +92,7 @@ function Proof:may_take(callee, value, n)
     return n == 2 and type(value) == "table" and self.asked:ask("class", value)
   end
   if not name and type(callee) == "function" then return self:only_uses(callee) end
-  if not name or GIVING[name] or not reading.is_harmless(name) then return false end
+  if not name or GIVING[name] or not read_only.is_harmless(name) then return false end
   return value ~= OUTSIDE and not self.asked:ask("holds_table", value)
 end
 

@@ -16,7 +16,7 @@ local libraries = require("meissa.base.libraries")
 local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
 local ownership = require("meissa.capture.ownership")
-local reading = require("meissa.capture.reading")
+local read_only = require("meissa.capture.read_only")
 local required = require("meissa.capture.required")
 local slotting = require("meissa.capture.slot")
 
@@ -231,7 +231,7 @@ function Search:fn(fn)
   end
   local changes, stores = bytecode.changes(fn, self.is_array, field_of)
   self.changes, self.stores = self.changes or changes, self.stores or stores
-  self.writes = self.writes or not reading.only(fn,
+  self.writes = self.writes or not read_only.only(fn,
     { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
       builtins = builtins, library = is_library, methods = self.state.methods })
   self:globals(fn)
@@ -289,7 +289,7 @@ function Search:look(value, from, key)
   if about or kind ~= "table" or library then self.lives = true end
   if library then self:fields_of_library(value, from) end
   if about then return self:array(about, value) end
-  if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
+  if builtins[value] and not read_only.is_harmless(builtins[value]) then self.writes = true end
   if bytecode.is_storing(value) and type(from) ~= "function" then self.stores = true end
   if builtins[value] == "require" then self.state.requires = true end
   if builtins[value] and ownership.reaches(builtins[value]) then self.reaches = true end

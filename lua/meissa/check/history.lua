@@ -8,7 +8,7 @@
 local blocks = require "meissa.check.history_blocks"
 local tables = require "meissa.base.tables"
 local form = require "meissa.check.history_form"
-local rounds = require "meissa.check.history_rounds"
+local history_rounds = require "meissa.check.history_rounds"
 
 local M = {}
 
@@ -24,7 +24,7 @@ local function open_job(state, event)
   if state.jobs[event.job] then
     return "form", string.format("job %d begins twice", event.job)
   end
-  local kind = event.kind == "rounds" and rounds or blocks
+  local kind = event.kind == "rounds" and history_rounds or blocks
   state.jobs[event.job] = kind.new(event)
   state.count = state.count + 1
 end

@@ -9,9 +9,9 @@
 -- @module meissa.driver.inprocess
 
 local core = require "meissa.core"
-local frame = require "meissa.capture.frame"
+local frames = require "meissa.capture.stack_frame"
 local grids = require "meissa.plan.grid"
-local history = require "meissa.driver.history"
+local inprocess_history = require "meissa.driver.inprocess_history"
 local kernel = require "meissa.kernel"
 
 local M = {}
@@ -124,7 +124,7 @@ end
 -- the frame of the generic `for` or among its upvalues (a closure)
 -- @param ended is called with func's level, seen from it, after the last block
 function M.blocks(grid, cursor, reductions, func, frame_form, ended)
-  local next_block, told = grids.serial_order(grid), history.loop(grid.blocks)
+  local next_block, told = grids.serial_order(grid), inprocess_history.loop(grid.blocks)
   local totals, identities, before = {}, {}, {}
   -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
   -- the loop's function level 4.
@@ -132,30 +132,30 @@ function M.blocks(grid, cursor, reductions, func, frame_form, ended)
 
   local function begin(first)
     for k, each in ipairs(first and reductions.private or {}) do
-      before[k] = frame.follow(each.capture, frame.read({each.slot}, func, level)[1])
+      before[k] = frames.follow(each.capture, frames.read({each.slot}, func, level)[1])
     end
     for k, reduction in ipairs(reductions) do
-      local root = frame.read({reduction.slot}, func, level)[1]
+      local root = frames.read({reduction.slot}, func, level)[1]
       if first then
-        totals[k] = frame.follow(reduction.capture, root)
+        totals[k] = frames.follow(reduction.capture, root)
         identities[k] = kernel.identity(reduction, totals[k])
       end
-      frame.write(reduction.capture, reduction.slot, func, level, identities[k])
+      frames.write(reduction.capture, reduction.slot, func, level, identities[k])
     end
   end
 
   local function finish()
     for k, reduction in ipairs(reductions) do
-      local root = frame.read({reduction.slot}, func, level)[1]
+      local root = frames.read({reduction.slot}, func, level)[1]
       totals[k] = kernel.combine_one(reduction, totals[k],
-                                     frame.follow(reduction.capture, root))
-      frame.write(reduction.capture, reduction.slot, func, level, totals[k])
+                                     frames.follow(reduction.capture, root))
+      frames.write(reduction.capture, reduction.slot, func, level, totals[k])
     end
   end
 
   local function restore()
     for k, each in ipairs(reductions.private) do
-      frame.write(each.capture, each.slot, func, level, before[k])
+      frames.write(each.capture, each.slot, func, level, before[k])
     end
   end
 

@@ -14,7 +14,7 @@ local errors = require "meissa.base.errors"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
-local slices = require "meissa.driver.slice"
+local inspectors = require "meissa.driver.inspector_function"
 local spaces = require "meissa.plan.space"
 local spread = require "meissa.base.spread"
 local worker_count = require "meissa.driver.worker_count"
@@ -53,8 +53,9 @@ end
 local function look(run, serial)
   local marks = make_marks(run)
   local own = {none = math.huge, first = math.huge, other = 0}
-  local stores = slices.closure(run, run.plan.collisions.stores, {marks = marks})
-  local looks, values = slices.closure(run, run.plan.collisions.looks, {marks = marks, own = own})
+  local collisions, given = run.plan.collisions, {marks = marks, own = own}
+  local stores = inspectors.closure(run, collisions.stores, {marks = marks})
+  local looks, values = inspectors.closure(run, collisions.looks, given)
   if not (stores and looks) then return nil end
   run_slice(run, stores, serial)
   run_slice(run, looks, serial)
@@ -93,10 +94,10 @@ function M.prove(run)
   local plan = run.plan
   local collisions = plan.collisions
   local text = collisions.stores .. collisions.looks
-  if not has_numbers(run.space) or not slices.is_exact(run, text, collisions.arrays) then
+  if not has_numbers(run.space) or not inspectors.is_exact(run, text, collisions.arrays) then
     return nil
   end
-  local state = slices.state(run, text, collisions.arrays)
+  local state = inspectors.state(run, text, collisions.arrays)
   if state and plan.proved == state then return true end
   plan.proved = nil
   local ok, first = random.uncounted(plans.silently, look, run)

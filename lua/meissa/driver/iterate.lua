@@ -11,8 +11,8 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
-local failures = require "meissa.driver.failure"
-local frame = require "meissa.capture.frame"
+local failures = require "meissa.driver.loop_failure"
+local frames = require "meissa.capture.stack_frame"
 local loop = require "meissa.driver.loop"
 local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
@@ -23,7 +23,7 @@ local rounds = require "meissa.driver.rounds"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local versioned = require "meissa.plan.versioned"
-local versions = require "meissa.driver.versions"
+local version_memory = require "meissa.driver.version_memory"
 
 local M = {}
 
@@ -37,7 +37,7 @@ end
 local function find_versioned(record, roots, values)
   local by_path, flags, any = {}, {}, false
   for c, each in ipairs(record.captures) do
-    local value = frame.follow(each, roots[c])
+    local value = frames.follow(each, roots[c])
     for k, own in ipairs(values) do
       if rawequal(value, own) then
         by_path[path_of(each)], flags[c], any = k, true, true
@@ -124,19 +124,19 @@ end
 -- A loop in rounds, ready to be run: {request =, record =, slots =, roots =, env =, versions =}.
 -- `level` is that of the loop's function, seen from here; nil for a closure.
 local function find(request, record, func, level)
-  local roots = frame.read(frame.slots(record.captures, func, level and level + 1), func,
-                           level and level + 1)
+  local roots = frames.read(frames.slots(record.captures, func, level and level + 1), func,
+                            level and level + 1)
   local by_path, flags = find_versioned(record, roots, request.values)
   local parts = request.parts
   local text, moved
   if parts then text, moved = records.by_range(record, RANGE, BOUNDS) end
   local split = records.split(record, flags, text, moved)
-  local slots = frame.slots(split.captures, func, level and level + 1)
-  roots = frame.read(slots, func, level and level + 1)
+  local slots = frames.slots(split.captures, func, level and level + 1)
+  roots = frames.read(slots, func, level and level + 1)
   if parts then bind_parts(split, roots, parts) end
   local along = request.sync.images and replay.record()
   local depth = math.max(request.sync.versions, along and along.depth or 0)
-  local memory = versions.new(request.values, depth, request.sync)
+  local memory = version_memory.new(request.values, depth, request.sync)
   local found = bind(split, roots, by_path, memory)
   found.starts = parts and starts_of(parts)
   return {request = request, record = split, slots = slots, roots = roots, env = getfenv(func),
@@ -223,7 +223,7 @@ end
 
 local function write_back(self, assigned, func, level)
   for c, value in tables.each(assigned) do
-    frame.write(self.record.captures[c], self.slots[c], func, level and level + 1, value)
+    frames.write(self.record.captures[c], self.slots[c], func, level and level + 1, value)
   end
   failures.check_interrupted(self)
 end

@@ -13,15 +13,15 @@ local engine = require "meissa.kernel.engine"
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local execution = require "meissa.kernel.execution"
-local failures = require "meissa.driver.failure"
+local failures = require "meissa.driver.loop_failure"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
-local history = require "meissa.driver.history"
+local inprocess_history = require "meissa.driver.inprocess_history"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local large_values = require "meissa.kernel.large_values"
 local layouts = require "meissa.plan.layout"
-local partitions = require "meissa.plan.partition"
+local partition_entries = require "meissa.plan.partition_entries"
 local prefetch = require "meissa.driver.prefetch"
 local pool = require "meissa.driver.pool"
 local progress = require "meissa.base.progress"
@@ -276,7 +276,7 @@ function M.run_round_here(run)
   engine.running(run.native)
   local next_block = along and along.order and replay.order(along, run.first) or
     grids.serial_order(run.grid, run.first, run.last)
-  local told = history.loop(run.first and run.last - run.first or run.grid.blocks)
+  local told = inprocess_history.loop(run.first and run.last - run.first or run.grid.blocks)
   for number in next_block do
     told:begin(number)
     own:begin(number)
@@ -350,7 +350,8 @@ function M.run_here(run)
     if run_at_once(log) then return end
     for stage = 0, list.count - 1 do
       local before = stage > 0 and list.ends[stage - 1] or 0
-      told = run.rounds and history.rounds(run) or history.loop(list.ends[stage] - before)
+      told = run.rounds and inprocess_history.rounds(run) or
+        inprocess_history.loop(list.ends[stage] - before)
       local parts, first = {}, failures.first(run.grid.together, execution.order(run.grid.layout))
       for _ = before + 1, list.ends[stage] do
         local number = next_block()
@@ -382,8 +383,8 @@ function M.cursor(grid, space)
   end
   return function(number)
     local block = layouts.block(layout, number)
-    return partitions.entries(grid.partition, block.first, block.last,
-                              space.positions and random.at or nil)
+    return partition_entries.entries(grid.partition, block.first, block.last,
+                                     space.positions and random.at or nil)
   end
 end
 

@@ -23,7 +23,7 @@ local inspect = require "meissa.plan.inspect"
 local plans = require "meissa.plan"
 local random = require "meissa.kernel.random"
 local spaces = require "meissa.plan.space"
-local slices = require "meissa.driver.slice"
+local inspectors = require "meissa.driver.inspector_function"
 local sparse = require "meissa.array.sparse"
 local spread = require "meissa.base.spread"
 local system = require "meissa.base.system"
@@ -70,7 +70,7 @@ end
 local function suits(run)
   local collisions = run.plan.collisions
   return collisions.levels and not run.space.array and not M.obstacle(run) and
-    slices.is_exact(run, collisions.levels, collisions.levelled)
+    inspectors.is_exact(run, collisions.levels, collisions.levelled)
 end
 
 -- ------------------------------------------------------------------------------------- levels
@@ -134,7 +134,7 @@ end
 local function find_levels(run, count)
   local marks, levels = make_marks(run), array.zeros({count}, {type = "int32"})
   local text = numbered_text(#run.space.ranges, run.plan.collisions.levels)
-  local find = slices.closure(run, text, {marks = marks, own = {levels = levels}})
+  local find = inspectors.closure(run, text, {marks = marks, own = {levels = levels}})
   if find then
     run_in_order({1, count, 1}, find, {engine = run.space.options.engine, transaction = false})
   end
@@ -202,7 +202,7 @@ end
 
 local function state_of(run)
   local collisions = run.plan.collisions
-  return slices.state(run, collisions.levels, collisions.levelled)
+  return inspectors.state(run, collisions.levels, collisions.levelled)
 end
 
 --- The levels that a loop was run by the last time, if they are still right; nil else.
@@ -254,7 +254,7 @@ local function body_of(run, levels, name, write)
   else
     local text, lines = write(run)
     kept = {}
-    kept.body, kept.values, kept.renew = slices.closure(run, text, {lines = lines})
+    kept.body, kept.values, kept.renew = inspectors.closure(run, text, {lines = lines})
     levels[name] = kept
   end
   return kept

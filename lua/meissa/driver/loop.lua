@@ -10,10 +10,10 @@ local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
-local failures = require "meissa.driver.failure"
-local frame = require "meissa.capture.frame"
+local failures = require "meissa.driver.loop_failure"
+local frames = require "meissa.capture.stack_frame"
 local grids = require "meissa.plan.grid"
-local history = require "meissa.driver.history"
+local inprocess_history = require "meissa.driver.inprocess_history"
 local inprocess = require "meissa.driver.inprocess"
 local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
@@ -137,7 +137,7 @@ local function run_here(run, slots, func, frame_form)
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
     local step = with_places(run, spaces.iterate(space), #space.ranges)
-    local told = history.loop(1, true)
+    local told = inprocess_history.loop(1, true)
     told:begin(0)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
@@ -217,7 +217,7 @@ function M.parallel(...)
     assigned = run_held(run, speculate.run, run, run_on_workers, run_blocks_here)
   end
   for _, each in ipairs(assigned) do
-    frame.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
+    frames.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
   failures.check_interrupted(run)
   if run.small then launches.keep(run, run.small, func, info.currentline, M.parallel) end
@@ -284,7 +284,7 @@ local function each_of(space, fn, called)
       assigned = speculate.run(run, attempt, run_blocks_here)
     end
     for _, each in ipairs(assigned) do
-      frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
+      frames.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
     failures.check_interrupted(run)
   end

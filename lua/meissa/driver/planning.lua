@@ -3,15 +3,15 @@
 --
 -- A run is one execution: {record =, space =, plan =, bindings =, values =, situation =, ready =,
 -- basics = (see captured), roots =, env = (where values were found)}, and as it is known `draws`,
--- `kernel`, `native`, `grid`, `session`, `called`; of rounds `versions` (see versions.lua), of
--- loops with levels `levels` (see levels.lua).
+-- `kernel`, `native`, `grid`, `session`, `called`; of rounds `versions` (see version_memory.lua),
+-- of loops with levels `levels` (see levels.lua).
 -- @module meissa.driver.planning
 
 local array = require "meissa.array"
 local captured = require "meissa.plan.captured"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
-local frame = require "meissa.capture.frame"
+local frames = require "meissa.capture.stack_frame"
 local inspect = require "meissa.plan.inspect"
 local inspection = require "meissa.driver.inspection"
 local levels = require "meissa.driver.levels"
@@ -31,9 +31,9 @@ local M = {}
 function M.check_callee(record, func, level, running, name)
   local callee = record.info.callee
   if not callee then return end
-  record.callee_slot = record.callee_slot or frame.slots({callee}, func, level + 1)
-  local root = frame.read(record.callee_slot, func, level + 1)[1]
-  if frame.follow(callee, root) ~= running then
+  record.callee_slot = record.callee_slot or frames.slots({callee}, func, level + 1)
+  local root = frames.read(record.callee_slot, func, level + 1)[1]
+  if frames.follow(callee, root) ~= running then
     name = name or "parallel"
     errors.raise("SRC", "'%s' on this line is not meissa.%s itself but calls it: the " ..
                  "loop's text cannot be seen from a wrapper. Write `for ... in %s(...) " ..
@@ -68,12 +68,12 @@ end
 
 -- The same with the captured values of a function, running at a level of the stack or a closure.
 local function plan_record(record, space, func, level)
-  local slots = record.slots or frame.slots(record.captures, func, level and level + 1)
+  local slots = record.slots or frames.slots(record.captures, func, level and level + 1)
   record.slots = slots
-  local loads, roots = required.loads, frame.read(slots, func, level and level + 1)
+  local loads, roots = required.loads, frames.read(slots, func, level and level + 1)
   local run = M.plan(record, space, roots, getfenv(func))
   if required.loads > loads and run.plan.strategy ~= "serial" then
-    required.check(record, run.bindings, frame.read(slots, func, level and level + 1))
+    required.check(record, run.bindings, frames.read(slots, func, level and level + 1))
   end
   return run
 end

@@ -18,14 +18,14 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
-local library = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local plans = require "meissa.plan"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 
 local M = {}
 
-local lib = library.lib
+local lib = c_core.lib
 
 -- Names of the arrays of marks in the slice's text; as in csrc/depend/inspector.h.
 local MARKS = "meissa_marks_"
@@ -141,7 +141,7 @@ end
 -- ------------------------------------------------------------------------------------- the lists
 
 local function new_needs(blocks, elements)
-  local err = library.new_error()
+  local err = c_core.new_error()
   local needs = lib.ms_needs_new(blocks, elements, err)
   if needs == nil then errors.raise_core(err) end
   return ffi.gc(needs, lib.ms_needs_free)
@@ -149,7 +149,7 @@ end
 
 -- What the blocks have marked, in the order of the served arrays.
 local function read_marks(run, own, marked)
-  local lists, err = {}, library.new_error()
+  local lists, err = {}, c_core.new_error()
   for k, marks in ipairs(own.marks) do
     local about = array.describe(marks.pending)
     local needs = new_needs(run.grid.blocks, about.count)

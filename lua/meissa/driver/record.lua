@@ -12,7 +12,7 @@ local core = require "meissa.core"
 local errors = require "meissa.base.errors"
 local known = require "meissa.capture.known"
 local remember = require "meissa.base.remember"
-local source = require "meissa.capture.source"
+local source_text = require "meissa.capture.source_text"
 local tables = require "meissa.base.tables"
 
 local M = {}
@@ -52,7 +52,7 @@ local function describe(loop)
 end
 
 local function parse(func, info, line)
-  local text, ordinal = source.text(func, info.source)
+  local text, ordinal = source_text.text(func, info.source)
   local place = string.format("%d:%s:%s", ordinal, line or "",
                               string.sub(info.source, 1, 1) == "@" and info.source or "")
   local record = by_text[text] and by_text[text][place]

@@ -6,7 +6,7 @@
 local array = require "meissa.array"
 local exchanges = require "meissa.sync.exchange"
 local ffi = require "ffi"
-local replicas = require "meissa.sync.replica_group"
+local replica_groups = require "meissa.sync.replica_group"
 local vectors = require "meissa.sync.vector"
 
 local M = {}
@@ -29,8 +29,8 @@ local function copies_of(group, k)
   local list = {}
   for m, each in ipairs(group.members) do
     local about = array.describe(each.target)
-    list[m] = {pointer = ffi.cast(about.type .. " *", replicas.row(each, k)), type = about.type,
-               count = about.count}
+    local row = ffi.cast(about.type .. " *", replica_groups.row(each, k))
+    list[m] = {pointer = row, type = about.type, count = about.count}
   end
   return list
 end

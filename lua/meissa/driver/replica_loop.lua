@@ -4,7 +4,7 @@
 -- A round is a job whose block k - 1 runs replica k's part of its share on its own copy. When all
 -- have ended they exchange: everyone posts, then everyone merges, by sender. The bits depend on the
 -- loop, its data and its options alone, not on workers, engine or road. Where rounds are to have no
--- barrier a job has several of them, see posted.lua.
+-- barrier a job has several of them, see posted_rounds.lua.
 --
 -- The loop is a transaction: a round that fails undoes itself, and what was there before the loop
 -- is put back from copies.
@@ -13,20 +13,20 @@
 local adaptive = require "meissa.driver.adaptive"
 local array = require "meissa.array"
 local copies = require "meissa.driver.replica_copies"
-local cuts = require "meissa.driver.cut"
+local round_cuts = require "meissa.driver.round_cut"
 local damping = require "meissa.plan.damping"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
-local history = require "meissa.driver.history"
+local inprocess_history = require "meissa.driver.inprocess_history"
 local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
 local pool = require "meissa.driver.pool"
-local posted = require "meissa.driver.posted"
+local posted_rounds = require "meissa.driver.posted_rounds"
 local ready = require "meissa.driver.ready"
 local replay = require "meissa.driver.replay"
-local replicas = require "meissa.sync.replica_group"
+local replica_groups = require "meissa.sync.replica_group"
 local settings_of = require "meissa.sync.settings"
 local shares_of = require "meissa.plan.share"
 local snapshots = require "meissa.driver.snapshot"
@@ -42,8 +42,8 @@ local function rows_of(groups)
   local rows = {}
   for _, group in ipairs(groups) do
     for _, member in ipairs(group.members) do
-      rows[array.describe(member.copy).id] = {pointer = replicas.row(member, 1),
-                                              size = replicas.size(member),
+      rows[array.describe(member.copy).id] = {pointer = replica_groups.row(member, 1),
+                                              size = replica_groups.size(member),
                                               count = group.replicas}
     end
   end
@@ -69,7 +69,7 @@ Loop.__index = Loop
 local function take_scalars(self, round)
   local run = self.run
   if self.lead and self.lead.on_round then
-    self.sums = self.sums or cuts.identities(run)
+    self.sums = self.sums or round_cuts.identities(run)
     for _, each in ipairs(kernel.combine(round.bytes, self.sums, round.results, round.known)) do
       self.sums[each.capture] = each.value
     end
@@ -126,7 +126,7 @@ end
 -- Runs round number `first` of the present shares, the loop's next one: all exchange at its end.
 local function run_together(self, first)
   local run = self.run
-  posted.leave(run)
+  posted_rounds.leave(run)
   run.grid = shares_of.round(run, self.shares, first)
   take_round(self, self.step(run))
   for _, state in ipairs(self.states) do
@@ -140,7 +140,7 @@ local function open_posted(self)
   local lead = self.lead
   local may_change = lead and (lead.on_round or lead.auto_every)
   local most = may_change and self.shares.largest * self.shares.passes or self.shares.rounds
-  self.posted = self.posted or posted.new(self.run, self.all, tonumber(most))
+  self.posted = self.posted or posted_rounds.new(self.run, self.all, tonumber(most))
 end
 
 -- Runs rounds `first` .. `last` of them, in which nobody waits for all.
@@ -210,11 +210,11 @@ local function govern(self, last)
   local every
   while self.answers[1] and (last or self.answers[1].after <= self.t) do
     local answer = table.remove(self.answers, 1).answer
-    cuts.obey(self, self.t, answer)
+    round_cuts.obey(self, self.t, answer)
     if answer.stop then return true end
     if answer.staleness or answer.filter or answer.merge then
       self.posted = nil
-      local settings = cuts.state(self).exchange.settings
+      local settings = round_cuts.state(self).exchange.settings
       if settings_of.is_weaker(settings, self.weakest or self.lead.settings) then
         self.weakest = settings
       end
@@ -226,7 +226,7 @@ end
 
 -- What the controllers answer, now that it is due.
 local function decide(self)
-  local state = cuts.state(self)
+  local state = round_cuts.state(self)
   if replay.record() then
     return self.controller:follow(state.exchange.settings, replay.decision(self.t))
   end
@@ -236,17 +236,17 @@ local function decide(self)
     senders = senders + #topologies.senders(state.exchange.settings.topology, k, self.t)
   end
   local messages = senders * math.max(1, self.t - (self.decided or 0))
-  local answer = self.controller:decide(state.exchange.settings, cuts.disagreement(state),
+  local answer = self.controller:decide(state.exchange.settings, round_cuts.disagreement(state),
                                         missed / math.max(1, messages))
   self.missed_before, self.decided = self.missed, self.t
-  if not nesting.in_body then history.decided(self.t, adaptive.chosen(answer)) end
+  if not nesting.in_body then inprocess_history.decided(self.t, adaptive.chosen(answer)) end
   return answer
 end
 
 -- What the controllers answer, and on_round, which has the last word.
 local function ask(self, last)
   local answer = self.controller and self.controller:is_due() and decide(self) or nil
-  local given = cuts.ask(self, self.t, last)
+  local given = round_cuts.ask(self, self.t, last)
   if not answer then return given end
   for name, value in tables.each(given or {}) do answer[name] = value end
   return answer
@@ -260,7 +260,7 @@ function Loop:rounds()
     local last = local_t == self.shares.rounds
     local answer = self.lead and ask(self, last)
     if answer then
-      local after = self.t + cuts.delay(self)
+      local after = self.t + round_cuts.delay(self)
       table.insert(self.answers, {after = after, answer = answer})
     end
     local stops, given = govern(self, last)
@@ -283,7 +283,7 @@ function Loop:finish()
       state.exchange:value(state.before, merged)
       local at = 0
       for _, member in ipairs(group.members) do
-        replicas.assign(member.target, merged + at)
+        replica_groups.assign(member.target, merged + at)
         at = at + array.describe(member.target).count
       end
       for k = 2, group.replicas do ffi.copy(state.out[k], merged, 8 * state.count) end
@@ -366,7 +366,7 @@ function M.run(run)
     return job.run_round(this)
   end
   local given = {unpack(run.values, 1, #run.bindings)}
-  for _, group in ipairs(groups) do replicas.begin(group) end
+  for _, group in ipairs(groups) do replica_groups.begin(group) end
   run.rows = rows_of(groups)
   for g, group in ipairs(groups) do
     self.all[g] = copies.open(group, run.space.check)

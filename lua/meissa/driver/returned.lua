@@ -5,7 +5,7 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
-local frame = require "meissa.capture.frame"
+local frames = require "meissa.capture.stack_frame"
 local kernel = require "meissa.kernel"
 local tables = require "meissa.base.tables"
 
@@ -117,8 +117,8 @@ function M.check(list, run, slots, func, level)
   for _, each in ipairs(list) do
     local c, value = each.scalar.capture, nil
     if not each.table then
-      value = frame.read({slots[c]}, func, level and level + 1)[1]
-      value = frame.follow(run.record.captures[c], value)
+      value = frames.read({slots[c]}, func, level and level + 1)[1]
+      value = frames.follow(run.record.captures[c], value)
     end
     check_one(run, list, each, value, known_of)
   end

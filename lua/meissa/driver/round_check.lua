@@ -9,7 +9,7 @@
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local execution = require "meissa.kernel.execution"
-local failures = require "meissa.driver.failure"
+local failures = require "meissa.driver.loop_failure"
 local ffi = require "ffi"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"

@@ -7,7 +7,7 @@ local errors = require "meissa.base.errors"
 local pool = require "meissa.driver.pool"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
-local versions = require "meissa.driver.versions"
+local version_memory = require "meissa.driver.version_memory"
 local waits = require "meissa.sync.waits"
 
 local M = {}
@@ -33,7 +33,7 @@ end
 -- The arrays of the first argument.
 local function arrays_of(value)
   if not is_plain(value) then
-    versions.check(value, "its first argument")
+    version_memory.check(value, "its first argument")
     return {value}, false
   end
   if #value == 0 then
@@ -41,7 +41,7 @@ local function arrays_of(value)
                  "of such arrays", NAME)
   end
   for k, each in ipairs(value) do
-    versions.check(each, string.format("array %d of its first argument", k))
+    version_memory.check(each, string.format("array %d of its first argument", k))
     for other = 1, k - 1 do
       if array.describe(value[other]).store == array.describe(each).store then
         errors.raise("OPT", "%s: arrays %d and %d of its first argument share memory; each has " ..
@@ -150,7 +150,7 @@ function M.parse(...)
     request[name] = options[name]
   end
   check_stop(options, request)
-  versions.limit(request)
+  version_memory.limit(request)
   return request
 end
 

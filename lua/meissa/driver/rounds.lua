@@ -28,7 +28,7 @@ local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local versioned = require "meissa.plan.versioned"
-local versions = require "meissa.driver.versions"
+local version_memory = require "meissa.driver.version_memory"
 
 local M = {}
 
@@ -47,7 +47,7 @@ local WORTH = 4
 
 -- Blocks that are planned at once, and that are run in one job: what each leaves is kept until its
 -- end.
-local MOST_PLANNED, MOST_RUN = 2 ^ 22, versions.MOST_ROUNDS
+local MOST_PLANNED, MOST_RUN = 2 ^ 22, version_memory.MOST_ROUNDS
 
 --- Raises DEP for a loop whose ranges are not also ranges of what it writes.
 function M.check(run)

@@ -9,7 +9,7 @@
 
 local ffi = require "ffi"
 local array = require "meissa.array"
-local core = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
@@ -19,7 +19,7 @@ local system = require "meissa.base.system"
 
 local M = {}
 
-local lib = core.lib
+local lib = c_core.lib
 
 --- The longest loop in seconds that is small wherever it is faster; with 0 all run on workers.
 M.most = ffi.new("double[1]", 2e-4)

@@ -4,7 +4,7 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
-local failures = require "meissa.driver.failure"
+local failures = require "meissa.driver.loop_failure"
 local ffi = require "ffi"
 local interrupt = require "meissa.base.interrupt"
 local stages = require "meissa.plan.stage"

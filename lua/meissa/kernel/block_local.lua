@@ -7,7 +7,7 @@
 -- @module meissa.kernel.block_local
 
 local buffers = require "meissa.array.buffer"
-local core = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local scratches = require "meissa.array.scratch"
@@ -15,11 +15,11 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
-core.cdef("private", [[
+c_core.cdef("private", [[
 void *meissa_calloc(size_t count, size_t size) __asm__("calloc");
 void meissa_free(void *memory) __asm__("free");
 ]])
-local lib = core.lib
+local lib = c_core.lib
 
 -- Elements to a word of marks: MS_TOUCHED_UNIT * 64.
 local MARKED = 4096

@@ -2,12 +2,12 @@
 --- The C compiler and the cache of what it makes, as the driver uses them, and the loading of
 -- compiled kernels, as workers and the driver do it.
 -- @module meissa.kernel.compiler
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local errors = require("meissa.base.errors")
 local ffi = require("ffi")
 local interrupt = require("meissa.base.interrupt")
 
-local lib = core.lib
+local lib = c_core.lib
 
 local M = {}
 
@@ -23,7 +23,7 @@ local found -- what the environment said when a compiler was found
 function M.missing()
   local where = string.format("%s\0%s", os.getenv "CC" or "", os.getenv "PATH" or "")
   if where == found then return nil end
-  local words = ffi.string(lib.ms_toolchain_missing(core.new_error()))
+  local words = ffi.string(lib.ms_toolchain_missing(c_core.new_error()))
   if words ~= "" then return words end
   found = where
   return nil
@@ -38,7 +38,7 @@ Build.__index = Build
 -- @treturn table|nil the build
 -- @treturn string why there is none
 function M.build(text, fast)
-  local err = core.new_error()
+  local err = c_core.new_error()
   local made = lib.ms_build_new(text, #text, fast and 1 or 0, err)
   if made == nil then return nil, ffi.string(err.message) end
   ffi.gc(made, lib.ms_build_release)
@@ -118,7 +118,7 @@ local loaded, order = {}, {}
 function M.load(key, bytes)
   local object = loaded[key]
   if object then return object end
-  local err = core.new_error()
+  local err = c_core.new_error()
   object = lib.ms_loader_load(bytes, #bytes, err)
   if object == nil then return nil, ffi.string(err.message) end
   ffi.gc(object, lib.ms_loader_unload)

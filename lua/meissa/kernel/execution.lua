@@ -14,12 +14,12 @@ local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local layouts = require "meissa.plan.layout"
 local native_runs = require "meissa.kernel.native_run"
-local posts = require "meissa.kernel.posts"
+local block_posts = require "meissa.kernel.block_posts"
 local round_runs = require "meissa.kernel.round_run"
 local block_local = require "meissa.kernel.block_local"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
-local versions = require "meissa.kernel.versions"
+local version_places = require "meissa.kernel.version_places"
 local views = require "meissa.plan.views"
 
 local M = {}
@@ -64,8 +64,8 @@ end
 --- The kernel, ready to run on operands that are where `where` says.
 -- @tab[opt] draws what random numbers of the body belong to
 -- @param[opt] layout of the blocks @number[opt] first the job's first block: of rounds
--- @return the instance, with `versions` and `damped` if it has any (see versions.lua, damped.lua);
--- the private memory that it works with, if any (see block_local.lua)
+-- @return the instance, with `versions` and `damped` if it has any (see version_places.lua,
+-- damped.lua); the private memory that it works with, if any (see block_local.lua)
 function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, first)
   local arrays, own = {}, block_local.of(where, operands)
   for a, number in ipairs(where.arrays) do
@@ -88,7 +88,7 @@ function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, fir
                       length = each.length, digest = each.digest}
   end
   local host = {print = _G.print, draws = draws,
-                versions = versions.of(where, operands, layout, first)}
+                versions = version_places.of(where, operands, layout, first)}
   local instance = kernel.prepare(kernel_bytes, run_bytes, arrays, host)
   instance.damped = damped.of(where, arrays)
   return instance, own
@@ -97,7 +97,7 @@ end
 --- Has the blocks of replicas exchange what they post, if they do.
 -- @tab own the instance's private memory @number round after which the job begins
 function M.post(instance, where, own, round)
-  instance.posts = posts.of(where, own, instance.versions, round)
+  instance.posts = block_posts.of(where, own, instance.versions, round)
 end
 
 -- `run`, which runs a block, with what is done before and after it, if anything is.

@@ -13,7 +13,7 @@ local basics = require("meissa.base.basics")
 local large_values = require("meissa.kernel.large_values")
 local compiler = require("meissa.kernel.compiler")
 local errors = require("meissa.base.errors")
-local failure = require("meissa.kernel.failure")
+local body_failure = require("meissa.kernel.body_failure")
 local helpers = require("meissa.kernel.helpers")
 local libraries = require("meissa.base.libraries")
 local memory = require("meissa.kernel.memory")
@@ -23,7 +23,7 @@ local pack = require("meissa.kernel.pack")
 local results_of = require("meissa.kernel.result")
 local random = require("meissa.kernel.random")
 local row = require("meissa.kernel.row")
-local source = require("meissa.capture.source")
+local source_text = require("meissa.capture.source_text")
 local strict = require("meissa.base.strict")
 local tables = require("meissa.base.tables")
 local system = require("meissa.base.system")
@@ -67,7 +67,7 @@ local function block_of(kernel)
   if kernel.block then return kernel.block end
   local chunk, message = loadstring(kernel.info.text, kernel.info.chunkname)
   if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
-  source.carry(kernel.info.chunkname, kernel.info.text)
+  source_text.carry(kernel.info.chunkname, kernel.info.text)
   kernel.block = chunk(setmetatable({}, { __index = function(_, name)
     return helpers[name] or row[name]
   end }))
@@ -185,10 +185,10 @@ function Instance:run_placed()
   local ok, results = xpcall(call, self.handler, self.kernel.block,
     unpack(arguments, 1, self.argument_count))
   if before then random.close(before) end
-  if not ok then return nil, failure.finish(results, self.kernel.info) end
+  if not ok then return nil, body_failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local fits, bytes = pcall(results_of.encode, self, results)
-  if not fits then return nil, failure.of_results(bytes, self.kernel.info) end
+  if not fits then return nil, body_failure.of_results(bytes, self.kernel.info) end
   return bytes
 end
 
@@ -229,7 +229,8 @@ end
 -- {pointer =, strides =}. `bulk`: tables that travelled apart, {{capture =, pointer =, length =,
 -- digest =}, ...}. Their memory must outlive the instance.
 -- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
--- body belong to (see meissa.kernel.random); `versions`: of rounds, see meissa.kernel.versions
+-- body belong to (see meissa.kernel.random); `versions`: of rounds, see
+-- meissa.kernel.version_places
 -- @treturn table an instance with methods `run(block)` and `native()`
 function M.prepare(kernel_bytes, run_bytes, operands, host)
   local kernel = load_kernel(kernel_bytes)
@@ -267,7 +268,7 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
     end
     self.arguments, self.bound_count = arguments, bounds
     self.argument_count = bounds + #info.params
-    self.handler, self.draws = failure.handler(kernel, operands), host and host.draws
+    self.handler, self.draws = body_failure.handler(kernel, operands), host and host.draws
   end
   if kernel.native then
     self.make_native = function(loaded_object)
@@ -341,6 +342,6 @@ M.known, M.refusal = results_of.known, results_of.refusal
 M.depends_on_blocks = merge.depends_on_blocks
 M.identity, M.combine_one = merge.identity, merge.combine_one
 
-M.error_of = failure.error_of
+M.error_of = body_failure.error_of
 
 return M

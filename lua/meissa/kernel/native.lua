@@ -7,8 +7,8 @@
 -- @module meissa.kernel.native
 local compiler = require("meissa.kernel.compiler")
 local errors = require("meissa.base.errors")
-local failure = require("meissa.kernel.failure")
-local core = require("meissa.base.ffi").lib
+local body_failure = require("meissa.kernel.body_failure")
+local core = require("meissa.base.c_core").lib
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local left = require("meissa.kernel.native_left")
@@ -284,7 +284,7 @@ local function describe(self)
   local fault, info = self.fault, self.lua.info
   helpers.enter(self.lua.object)
   local _, err = pcall(raise_fault, self, fault)
-  local found = failure.plain(err)
+  local found = body_failure.plain(err)
   local chunkname = fault.file > 0 and self.info.messages[fault.file] or info.chunkname
   found.file, found.line, found.iteration = file_of(chunkname), fault.line, {}
   for d = 1, info.dim_count do found.iteration[d] = tonumber(fault.index[d - 1]) end

@@ -2,7 +2,7 @@
 --- What a native block leaves in its results, as the Lua engine has it: values, and memory that is
 -- given back here.
 -- @module meissa.kernel.native_left
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 
@@ -45,7 +45,7 @@ function M.streak(at, members, positions)
     end
     length = length + members + 1 + positions
   end
-  core.lib.ms_streak_free(slots)
+  c_core.lib.ms_streak_free(slots)
   return flat, length
 end
 
@@ -57,7 +57,7 @@ function M.slice(at)
   for first = 0, used - 1, 4 do
     slice[M.value(slots + first)] = M.value(slots + first + 2)
   end
-  core.lib.ms_streak_free(slots)
+  c_core.lib.ms_streak_free(slots)
   return slice
 end
 

@@ -10,14 +10,14 @@
 -- Whoever runs iterations opens a place for them, says which iteration begins, and puts back the
 -- place that was open before.
 -- @module meissa.kernel.random
-local core = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local make = require "meissa.array.make"
 
 local M = {}
 
-local lib, draws = core.lib, ffi.typeof "ms_draws"
+local lib, draws = c_core.lib, ffi.typeof "ms_draws"
 
 -- A place without draws.
 local function new()

@@ -3,7 +3,7 @@
 -- to the scalars after the loop.
 -- @module meissa.kernel.result
 local serialize = require("meissa.kernel.serialize")
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local ffi = require("ffi")
 local gathered = require("meissa.kernel.gathered")
 local helpers = require("meissa.kernel.helpers")
@@ -255,7 +255,7 @@ end
 local function combine_flat(info, values, results)
   local known, flat = rules_of[info], results.flat
   if not M.begin_scalars(info, values) then return nil end
-  local failed = core.lib.ms_results_combine(known.rules, known.count, flat, results.blocks,
+  local failed = c_core.lib.ms_results_combine(known.rules, known.count, flat, results.blocks,
     known.scalars)
   return failed == 0 and M.end_scalars(info) or nil
 end

@@ -6,14 +6,14 @@
 -- @module meissa.kernel.small_run
 
 local c_api = require "meissa.array.c_api"
-local core = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local ffi = require "ffi"
 local native = require "meissa.kernel.native"
 local results_of = require "meissa.kernel.result"
 
 local M = {}
 
-local lib = core.lib
+local lib = c_core.lib
 
 local RAN, NOT_NOW, NEVER = 0, 1, 2
 

@@ -12,9 +12,9 @@ local buffers = require "meissa.array.buffer"
 local capture = require "meissa.capture"
 local errors = require "meissa.base.errors"
 local models = require "meissa.sync.models"
-local frame = require "meissa.capture.frame"
+local frames = require "meissa.capture.stack_frame"
 local reached = require "meissa.capture.reached"
-local replicas = require "meissa.sync.replica_group"
+local replica_groups = require "meissa.sync.replica_group"
 local scratches = require "meissa.array.scratch"
 local situations = require "meissa.plan.situation"
 local spaces = require "meissa.plan.space"
@@ -27,7 +27,7 @@ local M = {}
 
 -- What the analyser is told of an array.
 local function describe_array(value)
-  if not array.is(value) then return buffers.describe(value) or replicas.describe(value) end
+  if not array.is(value) then return buffers.describe(value) or replica_groups.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
           integer = string.find(about.type, "^int") ~= nil, type = about.type,
@@ -45,7 +45,7 @@ local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true
 local function value_of(binding, value)
   if binding.owned then return models.function_of(value) end
   return binding.kind == "array" and
-    array.to_handle(replicas.copy(buffers.pending(value)), true) or value
+    array.to_handle(replica_groups.copy(buffers.pending(value)), true) or value
 end
 
 -- Executions of a loop that are remembered: arrays that take turns have one each.
@@ -90,7 +90,7 @@ end
 -- may depend on what has changed.
 local function recall(record, space, roots)
   local given, values = {}, {}
-  for c, each in ipairs(record.captures) do given[c] = frame.follow(each, roots[c]) end
+  for c, each in ipairs(record.captures) do given[c] = frames.follow(each, roots[c]) end
   local recent, same = find_recent(record, space, given)
   if not recent then return nil end
   for c = #record.captures + 1, #recent.bindings do

@@ -14,7 +14,7 @@
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local layouts = require "meissa.plan.layout"
-local partitions = require "meissa.plan.partition"
+local partition_entries = require "meissa.plan.partition_entries"
 
 local M = {}
 
@@ -53,7 +53,7 @@ end
 local function find_partition(space)
   if not space.sparse then return nil end
   c_api.call(lib.ms_plan_cut, terms, cut)
-  local partition = partitions.find(space.array, cut)
+  local partition = partition_entries.find(space.array, cut)
   terms.partition = partition
   return partition
 end

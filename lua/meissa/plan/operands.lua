@@ -7,11 +7,11 @@ local array = require "meissa.array"
 local buffer = require "string.buffer"
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
-local replicas = require "meissa.sync.replica_group"
+local replica_groups = require "meissa.sync.replica_group"
 local scratches = require "meissa.array.scratch"
 local tables = require "meissa.base.tables"
 local versioned = require "meissa.plan.versioned"
-local versions = require "meissa.array.version"
+local content_versions = require "meissa.array.content_version"
 local views = require "meissa.plan.views"
 
 local M = {}
@@ -34,7 +34,7 @@ local function find_version(operands, number)
   if sections > 0 then
     id = id .. ";" .. ffi.string(each.operand.sections, sections * ffi.sizeof "ms_section")
   end
-  each.operand.version = versions.of_print(id, print_of, tonumber(size))
+  each.operand.version = content_versions.of_print(id, print_of, tonumber(size))
 end
 
 -- Adds what a loop only reads; where it travels by value, it need not be sent again as long as it
@@ -122,7 +122,8 @@ local function placed(view)
                    dims = view.extents}
 end
 
--- What tells workers of posts (meissa.kernel.posts), with the numbers of the replicas' arrays.
+-- What tells workers of posts (meissa.kernel.block_posts), with the numbers of the replicas'
+-- arrays.
 local function posts_of(posts, arrays)
   local number = {}
   for a, about in tables.each(arrays) do number[about.id] = a end
@@ -185,10 +186,10 @@ local function collect(run, apart, served)
         where.frozen[a] = true
       end
       if binding.replica then
-        local copies = replicas.of(value)
+        local copies = replica_groups.of(value)
         where.arrays[a] = false
-        where.replica[a] = replicas.told(copies, not run.posts and
-                                         place_read(operands, copies.rows) or nil)
+        where.replica[a] = replica_groups.told(copies, not run.posts and
+                                               place_read(operands, copies.rows) or nil)
       elseif binding.scratch then
         where.arrays[a], where.scratch[a] = false, scratches.describe(value)
       elseif binding.buffers then

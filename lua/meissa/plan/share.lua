@@ -10,7 +10,7 @@ local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
-local replicas = require "meissa.sync.replica_group"
+local replica_groups = require "meissa.sync.replica_group"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
 
@@ -24,7 +24,7 @@ local lib = c_api.lib
 function M.groups(run)
   local list, seen, lead = {}, {}, nil
   for _, c in ipairs(run.plan.replicas) do
-    local group = replicas.of(run.values[c]).group
+    local group = replica_groups.of(run.values[c]).group
     if not seen[group] then list[#list + 1] = group end
     seen[group] = true
   end
@@ -47,7 +47,7 @@ function M.groups(run)
     end
     lead = lead or group.exchange and group or nil
   end
-  replicas.check_apart(list)
+  replica_groups.check_apart(list)
   return list, lead
 end
 
@@ -174,7 +174,7 @@ end
 local function names_of(run, group)
   local list, seen = {}, {}
   for _, c in ipairs(run.plan.replicas) do
-    local member, capture = replicas.of(run.values[c]), run.record.captures[c]
+    local member, capture = replica_groups.of(run.values[c]), run.record.captures[c]
     if member.group == group and not seen[member] and capture then
       list[#list + 1] = table.concat({capture.root, unpack(capture.fields)}, ".")
     end

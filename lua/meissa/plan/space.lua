@@ -9,7 +9,7 @@
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local objects = require "meissa.array.objects"
-local partitions = require "meissa.plan.partition"
+local partition_entries = require "meissa.plan.partition_entries"
 local tables = require "meissa.base.tables"
 
 local M = {}
@@ -314,7 +314,7 @@ end
 -- Errors: ARR.
 function M.iterate(space)
   if space.sparse then
-    return space.ordered and partitions.row_major(space.array) or space.array:each()
+    return space.ordered and partition_entries.row_major(space.array) or space.array:each()
   end
   return M.walk(space.ranges, space.array)
 end

@@ -6,14 +6,14 @@
 -- @module meissa.read.reading
 
 local array_core = require("meissa.array.c_api")
-local core = require("meissa.base.ffi")
+local c_core = require("meissa.base.c_core")
 local errors = require("meissa.base.errors")
 local interrupt = require("meissa.base.interrupt")
 local make = require("meissa.array.make")
 local progress = require("meissa.base.progress")
 local source = require("meissa.read.source")
 
-local lib = core.lib
+local lib = c_core.lib
 local M = {}
 
 --- Seconds between two looks at the reader.

@@ -7,7 +7,7 @@
 -- @module meissa.sync.meeting
 
 local array = require "meissa.array"
-local copies = require "meissa.sync.replica_group"
+local replica_groups = require "meissa.sync.replica_group"
 local errors = require "meissa.base.errors"
 local exchanges = require "meissa.sync.exchange"
 local ffi = require "ffi"
@@ -125,7 +125,7 @@ function M.exchange(run, requests)
   slot.t = slot.t + 1
   run.bytes = run.bytes + slot.exchange:round(slot.t, slot.before, slot.after, slot.out)
   for k, request in ipairs(requests) do
-    copies.assign(request.array, slot.out[k])
+    replica_groups.assign(request.array, slot.out[k])
     numbers_of(request.array, slot.out[k]) -- floats are rounded
   end
   slot.before, slot.out = slot.out, slot.before

@@ -10,7 +10,7 @@ local mailboxes = require "meissa.kernel.mailbox"
 local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
 local message = require "meissa.kernel.message"
-local replicas = require "meissa.worker.replica_coroutine"
+local replica_coroutines = require "meissa.worker.replica_coroutine"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
@@ -26,7 +26,7 @@ M.KEY = "a step of meissa.replicas"
 local run -- what this process has of the present run; earlier ones are over
 
 -- Where something is sent from here, r is not there.
-local AWAY, named = "meissa.worker.away", setmetatable({}, {__mode = "k"})
+local AWAY, named = "meissa.worker.replica_stub", setmetatable({}, {__mode = "k"})
 
 local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function()
   return "what a replica gives"
@@ -44,7 +44,7 @@ local function run_of(told)
          bytes = 0, fn = sent[1], arguments = sent[2], given = sent[3], arrays = arrays,
          numbers = {}, seen = 0}
   for number, each in ipairs(arrays) do run.numbers[each] = number end
-  replicas.set_up(sent[4], M.worker)
+  replica_coroutines.set_up(sent[4], M.worker)
   return run
 end
 
@@ -61,7 +61,7 @@ end
 -- What a replica has written to its shards since it was last asked.
 local function written(replica)
   local list = {}
-  for _, each in ipairs(replicas.shards(replica)) do
+  for _, each in ipairs(replica_coroutines.shards(replica)) do
     local rows = message.pack({each.own}, 1, WORDS)
     if rows ~= each.sent then
       list[#list + 1] = {number = run.numbers[each.target], first = each.first,
@@ -96,13 +96,13 @@ end
 local function go_on(k, told)
   local replica
   if told.step == 0 then
-    replica = replicas.begin(run, k, run.fn, run.arguments, run.given)
+    replica = replica_coroutines.begin(run, k, run.fn, run.arguments, run.given)
   else
     replica = run.replicas[k]
     publish(told)
     local done = answer(replica, told)
     if told.read and not told.read:is_intact() then return {torn = true} end
-    replicas.go_on(replica, done)
+    replica_coroutines.go_on(replica, done)
   end
   replica.step, named[replica.face] = told.step, AWAY
   local shards = written(replica)

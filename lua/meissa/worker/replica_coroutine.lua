@@ -8,7 +8,7 @@
 -- @module meissa.worker.replica_coroutine
 
 local array = require "meissa.array"
-local away = require "meissa.worker.away"
+local replica_stubs = require "meissa.worker.replica_stub"
 local builtin = require "meissa.base.builtin"
 local errors = require "meissa.base.errors"
 local generators = require "meissa.sync.generators"
@@ -33,7 +33,7 @@ end
 -- Raises BDY where a replica cannot wait.
 local function check_call(self, kind)
   if self.run.ended or self.run.meeting then
-    away.refuse(kind, not self.run.ended and self.run.meeting)
+    replica_stubs.refuse(kind, not self.run.ended and self.run.meeting)
   elseif coroutine.running() ~= self.thread then
     refuse_call(kind, "in a coroutine of the body's own: a replica waits for others in its " ..
                 "function itself; let the coroutine yield what is to be exchanged")

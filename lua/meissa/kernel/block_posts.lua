@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Posts where blocks are run: before a block its replica merges what it hears, after it posts what
 -- it has come to (meissa.sync.post). The rows are versions of rounds (csrc/job/version.h).
--- @module meissa.kernel.posts
+-- @module meissa.kernel.block_posts
 
 local ffi = require "ffi"
 local models = require "meissa.sync.models"

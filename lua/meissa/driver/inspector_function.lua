@@ -5,13 +5,13 @@
 -- each range d `meissa_lo_d`, `meissa_hi_d`, `meissa_step_d` and `meissa_width_d`, of which the
 -- number of an iteration is the sum (csrc/depend/inspector.h). All become local variables around
 -- the function, so that it can be run by `each` like any closure. Lives on the driver.
--- @module meissa.driver.slice
+-- @module meissa.driver.inspector_function
 
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
 local inspect = require "meissa.plan.inspect"
 local tables = require "meissa.base.tables"
-local versions = require "meissa.array.version"
+local content_versions = require "meissa.array.content_version"
 
 local M = {}
 
@@ -87,7 +87,7 @@ local function entries_of(value, about)
   local core, words = array.core(value), {tostring(about.id)}
   local function add(name, pointer, bytes)
     local id = string.format("inspected %d %s", about.id, name)
-    words[#words + 1] = tostring(versions.of(id, pointer, bytes * about.count))
+    words[#words + 1] = tostring(content_versions.of(id, pointer, bytes * about.count))
   end
   add("values", core.data, c_api.element_sizes[about.type])
   for d = 1, #about.dims do add(d, core.coords[d - 1], 4) end
@@ -100,7 +100,7 @@ local function contents_of(value)
   if about.sparse then return entries_of(value, about) end
   local box = {pointer = array.core(value).data, dims = about.dims, strides = about.strides}
   local id = string.format("inspected %d", about.id)
-  local version = versions.of_boxes(id, {box}, c_api.element_sizes[about.type])
+  local version = content_versions.of_boxes(id, {box}, c_api.element_sizes[about.type])
   return string.format("%d:%d", about.id, version)
 end
 

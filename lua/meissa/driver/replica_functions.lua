@@ -7,11 +7,11 @@
 -- are no workers, one replica, or something that cannot travel. Nothing that replicas can see tells
 -- them where they are: each has copies of what the function captures, and random numbers of its
 -- own.
--- @module meissa.driver.replicas
+-- @module meissa.driver.replica_functions
 
-local away = require "meissa.worker.away"
-local carriers = require "meissa.worker.replica_coroutine"
-local copies = require "meissa.sync.replica_group"
+local replica_stubs = require "meissa.worker.replica_stub"
+local replica_coroutines = require "meissa.worker.replica_coroutine"
+local replica_groups = require "meissa.sync.replica_group"
 local errors = require "meissa.base.errors"
 local hosting = require "meissa.driver.hosting"
 local isolate = require "meissa.sync.isolate"
@@ -50,9 +50,9 @@ local function meet_all(run)
     end
   end
   run.meeting = kind
-  away.meet(kind)
+  replica_stubs.meet(kind)
   local ok, answer, gets = pcall(meetings[kind], run, requests)
-  away.meet(nil)
+  replica_stubs.meet(nil)
   if not ok then error(answer, 0) end
   run.meeting = nil
   return answer, gets
@@ -68,7 +68,7 @@ end
 -- All see what was written to shards.
 local function publish(run)
   for _, replica in ipairs(run.replicas) do
-    for _, each in ipairs(carriers.shards(replica)) do
+    for _, each in ipairs(replica_coroutines.shards(replica)) do
       keep(run, each.target)
       each.view:copy(each.own)
     end
@@ -86,8 +86,8 @@ local function copy_operations(run)
 end
 
 local function run_here(run, fn, setup, arguments, count)
-  carriers.set_up(setup, 1)
-  for k = 1, run.count do carriers.begin(run, k, fn, arguments, count) end
+  replica_coroutines.set_up(setup, 1)
+  for k = 1, run.count do replica_coroutines.begin(run, k, fn, arguments, count) end
   publish(run)
   while not all_finished(run) do
     copy_operations(run)
@@ -95,7 +95,7 @@ local function run_here(run, fn, setup, arguments, count)
     for _, replica in ipairs(gets and run.replicas or {}) do
       values.assign(replica.request.values, gets)
     end
-    for _, replica in ipairs(run.replicas) do carriers.go_on(replica, answer) end
+    for _, replica in ipairs(run.replicas) do replica_coroutines.go_on(replica, answer) end
     publish(run)
   end
   for k, replica in ipairs(run.replicas) do run.results[k] = replica.result end
@@ -220,7 +220,7 @@ end
 -- ------------------------------------------------------------------------------- the face
 
 local function check(count, options, fn)
-  errors.check_whole(count, "meissa.replicas: the number of replicas", 1, copies.MOST)
+  errors.check_whole(count, "meissa.replicas: the number of replicas", 1, replica_groups.MOST)
   errors.check_options("meissa.replicas", options, {"setup", "seed"})
   if type(fn) ~= "function" then
     errors.raise("OPT", "meissa.replicas(K, options, fn, ...): fn is a function of a replica, " ..

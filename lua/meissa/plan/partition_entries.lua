@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Partitions of sparse arrays: the entries, copied block by block into shared memory.
--- @module meissa.plan.partition
+-- @module meissa.plan.partition_entries
 
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"

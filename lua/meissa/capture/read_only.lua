@@ -10,7 +10,7 @@
 -- register holds is followed through straight code only, and forgotten wherever a jump leads to or
 -- comes from. Whatever is not understood counts as a store. Parameters must be numbers, strings,
 -- arrays or tables of data for the proof to hold.
--- @module meissa.capture.reading
+-- @module meissa.capture.read_only
 
 local jit_util = require("jit.util")
 local opcodes = require("meissa.capture.opcodes")

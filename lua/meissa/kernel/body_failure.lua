@@ -3,7 +3,7 @@
 --
 -- The iteration comes from the hidden "(for index)" variables of the block function's own loops:
 -- the named ones may be dead where a compiled trace is left, the hidden ones never are.
--- @module meissa.kernel.failure
+-- @module meissa.kernel.body_failure
 local errors = require("meissa.base.errors")
 local thrown = require("meissa.base.thrown")
 

@@ -4,7 +4,7 @@
 -- A capture is a root variable (a local of the calling function, an upvalue, or a global) and the
 -- constant fields read from it (`opts.rate`). The slot of a local is looked up once a loop: at one
 -- call site the order of the active locals never changes.
--- @module meissa.capture.frame
+-- @module meissa.capture.stack_frame
 
 local M = {}
 

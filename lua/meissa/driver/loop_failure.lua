@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Failures of loops: what becomes of the arrays, and what the user is told.
--- @module meissa.driver.failure
+-- @module meissa.driver.loop_failure
 
 local array = require "meissa.array"
 local core = require "meissa.core"

@@ -4,14 +4,14 @@
 --
 -- One block runs after the other, so each has finished before the next one begins, and rounds read
 -- what the round before has made, unless they are run along chosen or recorded reads.
--- @module meissa.driver.history
+-- @module meissa.driver.inprocess_history
 
-local native = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local tables = require "meissa.base.tables"
 
 local M = {}
 
-local lib = native.lib
+local lib = c_core.lib
 
 local function tell(format, ...)
   lib.ms_history_tell(string.format(format, ...))

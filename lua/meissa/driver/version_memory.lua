@@ -5,7 +5,7 @@
 -- further rounds are in fresh memory, `depth` pieces of it in turn. Rounds may be run in several
 -- jobs: the last version of one is what the next one begins with, and nothing writes that meanwhile
 -- either, so a job can always be begun again.
--- @module meissa.driver.versions
+-- @module meissa.driver.version_memory
 
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"

@@ -4,9 +4,9 @@
 -- Elements are written through pointers, which nothing counts. Where arrays travel by value, their
 -- contents are hashed before a job, and what a worker still holds need not be sent again. Numbers
 -- are never used twice, so what was forgotten is at worst sent once more.
--- @module meissa.array.version
+-- @module meissa.array.content_version
 
-local core = require "meissa.base.ffi"
+local c_core = require "meissa.base.c_core"
 local ffi = require "ffi"
 
 local M = {}
@@ -51,7 +51,7 @@ end
 --- The version of the contents of `size` bytes.
 -- @number id of the memory @param pointer to it @number size in bytes
 function M.of(id, pointer, size)
-  core.lib.ms_fingerprint(pointer, size, print_of)
+  c_core.lib.ms_fingerprint(pointer, size, print_of)
   return version_of(id, size)
 end
 
@@ -62,7 +62,7 @@ function M.of_boxes(id, boxes, element)
   print_of[0], print_of[1] = 0, 0
   for _, box in ipairs(boxes) do
     for d, extent in ipairs(box.dims) do dims[d - 1], strides[d - 1] = extent, box.strides[d] end
-    core.lib.ms_strided_fingerprint(box.pointer, element, #box.dims, dims, strides, print_of)
+    c_core.lib.ms_strided_fingerprint(box.pointer, element, #box.dims, dims, strides, print_of)
   end
   return version_of(id, 0)
 end

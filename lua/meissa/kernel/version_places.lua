@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Versions where blocks are run: where the kernel finds the last version of an array and the next
 -- (csrc/job/version.h). Before each block the core says where they are.
--- @module meissa.kernel.versions
+-- @module meissa.kernel.version_places
 
 local c_api = require "meissa.array.c_api"
 local element = require "meissa.array.element"

@@ -6,7 +6,7 @@
 -- interpreter's -e argument) and *proved*: the function's bytecode must occur in the bytecode of
 -- the recompiled text (meissa.capture.dump says what is the same). Nothing is trusted that was not
 -- proved: an edited file is refused.
--- @module meissa.capture.source
+-- @module meissa.capture.source_text
 
 local errors = require "meissa.base.errors"
 local dumps = require "meissa.capture.dump"

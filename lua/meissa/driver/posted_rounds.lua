@@ -6,7 +6,7 @@
 -- what has come of it (meissa.sync.post); rows are versions, and what waits for what is the gate's,
 -- as in meissa.iterate, with the edges of the topology as readers. A job ends at a cut: then all
 -- hear the last round of all, and the next one begins with that.
--- @module meissa.driver.posted
+-- @module meissa.driver.posted_rounds
 
 local array = require "meissa.array"
 local ffi = require "ffi"
@@ -21,7 +21,7 @@ local shares_of = require "meissa.plan.share"
 local tables = require "meissa.base.tables"
 local vectors = require "meissa.sync.vector"
 local versioned = require "meissa.plan.versioned"
-local versions = require "meissa.driver.versions"
+local version_memory = require "meissa.driver.version_memory"
 local waits = require "meissa.sync.waits"
 
 local M = {}
@@ -84,7 +84,7 @@ local function told_of(state, lagged)
           model = group.model and group.model.id, members = members}
 end
 
--- Rows that begin with what the replicas hold, as versions.
+-- Rows that begin with what the replicas hold, as version_memory.
 local function open_rows(self)
   local values = {}
   for g, state in ipairs(self.states) do
@@ -100,8 +100,8 @@ local function open_rows(self)
   end
   local starts = {}
   for k = 1, self.replicas + 1 do starts[k] = k end
-  self.versions = {memory = versions.new(values, self.sync.versions, self.sync), next = {}, of = {},
-                   starts = starts, by_number = true}
+  local memory = version_memory.new(values, self.sync.versions, self.sync)
+  self.versions = {memory = memory, next = {}, of = {}, starts = starts, by_number = true}
 end
 
 --- What the rounds of a loop need beside the loop.
@@ -116,7 +116,7 @@ function M.new(run, states, rounds)
     settings = settings or state.exchange and state.exchange.settings
   end
   self.sync = waits.open(settings.waits, pool.workers())
-  versions.limit_to(self.sync, math.min(rounds, self:most()))
+  version_memory.limit_to(self.sync, math.min(rounds, self:most()))
   local lagged = self.sync.lags ~= nil
   for g, state in ipairs(states) do
     self.told[g] = told_of(state, lagged)

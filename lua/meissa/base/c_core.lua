@@ -8,7 +8,7 @@
 -- the core's (ms_) nor ours (meissa_) may be the program's own, with other types. What other
 -- libraries export is declared where it is called, with `cdef`, as
 -- `int meissa_isatty(int) __asm__("isatty");`.
--- @module meissa.base.ffi
+-- @module meissa.base.c_core
 
 local ffi = require("ffi")
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What stands for a replica's r in a process that does not carry it: in an operation or a rule of
 -- merging, and in what a replica has returned.
--- @module meissa.worker.away
+-- @module meissa.worker.replica_stub
 
 local errors = require "meissa.base.errors"
 

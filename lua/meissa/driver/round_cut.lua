@@ -4,7 +4,7 @@
 -- At a cut no block runs, and all exchanges of earlier rounds are done: what is shown is exact. The
 -- answer of cut t governs from round t + 1 + staleness on; it is logged with its reason under
 -- MEISSA_TRACE=plan.
--- @module meissa.driver.cut
+-- @module meissa.driver.round_cut
 
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
@@ -13,7 +13,7 @@ local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
 local pool = require "meissa.driver.pool"
-local replicas = require "meissa.sync.replica_group"
+local replica_groups = require "meissa.sync.replica_group"
 local settings_of = require "meissa.sync.settings"
 local trace = require "meissa.base.trace"
 local tables = require "meissa.base.tables"
@@ -50,7 +50,7 @@ local function arrays_of(group, vector)
   for m, member in ipairs(group.members) do
     local about = array.describe(member.target)
     list[m] = array.zeros(about.dims, {type = about.type})
-    replicas.assign(list[m], vector + at)
+    replica_groups.assign(list[m], vector + at)
     at = at + about.count
   end
   return unpack(list)
@@ -144,7 +144,7 @@ local function check(answer)
   end
   errors.check_options("the answer of on_round", answer, ANSWERS)
   if answer.every ~= nil then
-    replicas.check_every(answer.every, "what on_round answers as 'every'")
+    replica_groups.check_every(answer.every, "what on_round answers as 'every'")
   end
 end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Sweeps: a function of each element of a list, on the workers.
--- @module meissa.driver.map
+-- @module meissa.driver.list_map
 
 local errors = require "meissa.base.errors"
 local loop = require "meissa.driver.loop"
