@@ -35,6 +35,20 @@ return {
     },
   },
   {
+    rule = "elements are written in any case where the same ones are compared",
+    finders = {{spec = "spec/kernel/native_update_spec.lua"}},
+    mutants = {
+      {"any condition compares", "csrc/kernel/native/c_assign.c",
+       "condition->kind == MS_BINARY && condition->op >= MS_OP_EQ &&", "true ||"},
+      {"any element is compared", "csrc/kernel/native/c_assign.c",
+       "return strstr(condition, element) != NULL &&", "return"},
+      {"what may stop is evaluated", "csrc/kernel/native/c_assign.c",
+       "if (w->out->length == 0 && looks_at", "if (looks_at"},
+      {"they get the value if it does not hold", "csrc/kernel/native/c_assign.c",
+       "element, condition, value, element);", "element, condition, element, value);"},
+    },
+  },
+  {
     rule = "negative ends of ranges count from the end",
     finders = {oracle, {spec = "spec/kernel/body_views_spec.lua"}},
     mutants = {

@@ -37,6 +37,7 @@ local PROMISED = {
   -- bounds, and what bodies are made of
   "loops may go from math.max to math.min",
   "booleans are bits where what is evaluated for nothing stops nowhere",
+  "elements are written in any case where the same ones are compared",
   "negative ends of ranges count from the end",
   "locals that inner loops count are induction variables",
   "packed triangles are arrays of two dimensions",

@@ -7,6 +7,8 @@
  * the last [] of its target, then the value. Which of two errors is named follows from it. */
 #include "kernel/native/c_assign.h"
 
+#include <string.h>
+
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
@@ -161,4 +163,70 @@ void ms_c_assignment(ms_writer *w, const ms_node *node) {
     const ms_node *from = node->kid[node->targets + (t < given ? t : given - 1)];
     store(w, &target[t], whole[t], values[t], from, node->kid[t]);
   }
+}
+
+/* Bytes of the largest array whose elements are written though they stay what they are: what does
+ * not fit into caches takes longer to write than to leave alone. */
+#define MOST_REWRITTEN ((uint64_t)1 << 26)
+
+bool ms_c_is_update(const ms_node *node) {
+  if (node->kids != 2 || node->kid[1]->kids != 1) return false;
+  const ms_node *condition = node->kid[0], *assign = node->kid[1]->kid[0];
+  if (assign->kind != MS_ASSIGN || assign->targets != 1 || assign->kids != 2) return false;
+  if (assign->kid[0]->kind != MS_INDEX) return false;
+  while (condition->kind == MS_PAREN) condition = condition->kid[0];
+  return condition->kind == MS_BINARY && condition->op >= MS_OP_EQ && condition->op <= MS_OP_GE;
+}
+
+/* Whether a target is an element of a dense array that is small enough. */
+static bool is_rewritten(const ms_writer *w, const ms_target *target) {
+  if (target->name != NULL || target->slot.table != NULL || target->key != NULL) return false;
+  const ms_binding *binding = &w->emitter->job->bindings[target->site.kind.array];
+  double bytes = 8;
+  for (uint32_t d = 0; d < binding->dim_count; d++) bytes *= (double)binding->dims[d];
+  return !binding->sparse && bytes <= MOST_REWRITTEN;
+}
+
+/* Whether a condition looks at an element whose subscripts are no elements themselves. */
+static bool looks_at(const char *condition, const char *element) {
+  return strstr(condition, element) != NULL && strchr(strchr(element, '[') + 1, '[') == NULL;
+}
+
+/* Writes the element; or gives the value as text, if that may be done in any case. */
+static const char *update_element(ms_writer *w, const ms_target *target, const char *condition,
+                                  const ms_node *assign, const char **element) {
+  const ms_node *from = assign->kid[1];
+  ms_c_value value = ms_c_expression(w, from);
+  const char *whole = as_whole(w, target, from);
+  if (!is_rewritten(w, target) || !ms_c_is_plain(from)) {
+    store(w, target, whole, value, from, assign->kid[0]);
+    return NULL;
+  }
+  *element = ms_c_target_lvalue(w, &target->site);
+  const char *text = whole != NULL ? whole : converted(w, target, value, from);
+  ms_c_touch(w, target->site.kind.array, ms_c_text(w, "&%s", *element), NULL);
+  if (w->out->length == 0 && looks_at(condition, *element)) return text;
+  ms_c_line(w, "%s = %s;", *element, text);
+  return NULL;
+}
+
+void ms_c_update(ms_writer *w, const ms_node *node) {
+  const ms_node *assign = node->kid[1]->kid[0];
+  const char *condition = ms_c_condition(w, node->kid[0]), *element, *value = NULL;
+  ms_c_place(w, assign);
+  ms_text statements = {0}, *out = w->out;
+  ms_keeping keeping = {.assign = assign, .stores = ms_typed_stores(w->typed, assign->kid[1])};
+  ms_target target;
+  w->out = &statements;
+  find_target(w, assign->kid[0], &keeping, &target);
+  if (w->why->line == 0) value = update_element(w, &target, condition, assign, &element);
+  w->out = out;
+  if (value != NULL) {
+    ms_c_line(w, "%s = %s ? %s : %s;", element, condition, value, element);
+  } else {
+    ms_c_line(w, "if (%s) {", condition);
+    if (statements.length > 0) ms_text_append(w->out, statements.bytes, statements.length);
+    ms_c_line(w, "}");
+  }
+  ms_text_free(&statements);
 }

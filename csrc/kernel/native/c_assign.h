@@ -4,9 +4,19 @@
 #ifndef MS_KERNEL_NATIVE_C_ASSIGN_H
 #define MS_KERNEL_NATIVE_C_ASSIGN_H
 
+#include <stdbool.h>
+
 #include "kernel/native/writer.h"
 
 /* Appends an assignment of any number of targets and values, in Lua's order of evaluation. */
 void ms_c_assignment(ms_writer *w, const ms_node *node);
+
+/* Whether `if c then A[i] = x end` stands there, c a comparison, whose element might be chosen. */
+bool ms_c_is_update(const ms_node *node);
+
+/* Appends such an `if`. Where nothing in it may stop and c looks at the same element, that is
+ * written in any case, with what it was or x: compilers vectorise that, and nobody sees it, as the
+ * comparison keeps other iterations that write the element apart from this one. */
+void ms_c_update(ms_writer *w, const ms_node *node);
 
 #endif

@@ -235,8 +235,7 @@ static ms_c_value choose(ms_writer *w, const ms_node *node, const char *conditio
 /* Nodes that are worth evaluating for nothing, so that compilers have no branch there. */
 #define MOST_PLAIN 24
 
-/* Whether an expression is made of numbers, names and elements by sums, products and comparisons
- * alone, of at most *left nodes. */
+/* Of at most *left nodes. */
 static bool is_plain(const ms_node *node, uint32_t *left) {
   if (*left == 0) return false;
   --*left;
@@ -258,6 +257,11 @@ static bool is_plain(const ms_node *node, uint32_t *left) {
   }
 }
 
+bool ms_c_is_plain(const ms_node *node) {
+  uint32_t most = MOST_PLAIN;
+  return is_plain(node, &most);
+}
+
 /* `left and right`, `left or right`. Booleans are bits where the right one may be evaluated in any
  * case: what has no statements stops nowhere, and guards see to its subscripts in all iterations,
  * whatever the left one is. */
@@ -267,9 +271,8 @@ static ms_c_value connect(ms_writer *w, const ms_node *node) {
   ms_c_value left = ms_c_expression(w, node->kid[0]);
   ms_text *of_right = &statements[both ? 0 : 1];
   ms_c_value right = apart(w, node->kid[1], of_right);
-  uint32_t most = MOST_PLAIN;
   if (left.form == MS_FORM_BOOL && right.form == MS_FORM_BOOL && of_right->length == 0 &&
-      is_plain(node->kid[1], &most)) {
+      ms_c_is_plain(node->kid[1])) {
     return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
                     ms_c_text(w, "(%s %s %s)", left.text, both ? "&" : "|", right.text));
   }

@@ -356,7 +356,11 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       ms_c_region(w, node, write_repeat, node);
       return;
     case MS_IF:
-      branch(w, node);
+      if (ms_c_is_update(node)) {
+        ms_c_update(w, node);
+      } else {
+        branch(w, node);
+      }
       return;
     case MS_FOR_NUMERIC:
       ms_c_for(w, node);

@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT
+-- `if c then A[i] = x end`: where c compares the same element and nothing may stop, C writes it in
+-- any case, with what it was or x; else only where c holds. Both give the bits of the Lua engine.
+local array = require "meissa.array"
+local bodies = dofile "spec/kernel/bodies.lua"
+local native = dofile "spec/kernel/native.lua"
+
+-- Texts over i = 1, 12; whether an element is written in any case.
+local texts = {
+  {"a minimum", true, "local t = lr * i if t < B[i] then B[i] = t end"},
+  {"in an inner loop", true, "for k = 1, m do if A[i][k] <= lr then A[i][k] = A[i][k] + k end end"},
+  {"of a row", true, "local w = A[i] for k = 1, m do if w[k] > 0.5 then w[k] = 0.5 end end"},
+  {"of a float array", true, "for k = 1, m do if lr < F[i][k] then F[i][k] = lr * k end end"},
+  {"of whole numbers", true, "for k = 1, m do if C[i][k] ~= k then C[i][k] = 2 end end"},
+  {"of nan", true, "local x = 0 / 0 if B[i] ~= x then B[i] = x end if B[i] < x then B[i] = 1 end"},
+  {"another element", false, "if B[i] > 0.5 then A[i][2] = 1 end"},
+  {"a condition that keeps iterations apart", false,
+   "if i > 5 and B[i] < 2 then B[i] = 1 end if i > 3 or B[i] < 2 then B[i] = 3 end"},
+  {"a condition on the index alone", false, "if i > 5 then B[i] = 1 end"},
+  {"a value that may stop", false, "if B[i] > 0.1 then B[i] = A[C[i][1] + i][2] end"},
+  {"a value that takes time", false, "if B[i] > 0.1 then B[i] = math.exp(B[i]) end"},
+  {"a value that does not fit", false, "if L[i] < 5 then L[i] = B[i] - B[i] end"},
+  {"an element found by another", false, "if B[C[i][1] + i] < 2 then B[C[i][1] + i] = 1 end"},
+  {"one of two", false, "if B[i] > 0.5 then B[i] = 1 else B[i] = 2 end"},
+  {"two at a time", false, "if B[i] > 0.5 then B[i], A[i][1] = 1, 2 end"},
+  {"a variable", false, "local t = 1 if B[i] > t then t = B[i] end A[i][1] = t"},
+}
+
+-- Whether a kernel's text writes an element in any case.
+local function chooses(text)
+  return text:find("\n *([^\n=]-%]) = [^\n]+ %? [^\n]+ : %1;") ~= nil
+end
+
+local function loop(text) return ("for i in parallel(n) do %s end"):format(text) end
+
+describe("elements behind a comparison", function()
+  teardown(native.finish)
+
+  for _, each in ipairs(texts) do
+    it("are written as they are compared: " .. each[1], function()
+      local text = native.emit(loop(each[3]), bodies.world(), bodies.over_rows())
+      assert.is_string(text)
+      assert.are.equal(each[2], chooses(text))
+      assert.is_nil(native.compare(loop(each[3]), bodies.world, bodies.over_rows,
+        {pieces = 3, flags = "-O3"}))
+    end)
+  end
+
+  it("are left alone in arrays that fit into no cache", function()
+    local text = loop "if B[i] < 2 then B[i] = 1 end"
+    local function emit(size)
+      local world = bodies.world()
+      world.B = array.zeros(size)
+      return native.emit(text, world, bodies.over_rows())
+    end
+    assert.is_true(chooses(emit(2 ^ 20)))
+    assert.is_false(chooses(emit(2 ^ 24)))
+  end)
+end)
