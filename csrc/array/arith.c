@@ -177,7 +177,9 @@ static int apply_apart(int arith, const ms_view *y, const ms_view *x, double a, 
   return run(&p, err);
 }
 
-int ms_view_apply(int arith, const ms_view *y, const ms_view *x, double a, ms_error *err) {
+/* Applies an operation to the elements of y; `x` is NULL where the operation has none. The counts
+ * of x and y must be equal. Functions of many elements are computed by several threads. */
+static int view_apply(int arith, const ms_view *y, const ms_view *x, double a, ms_error *err) {
   if (x != NULL && x->count != y->count) {
     return ms_error_set(err, MS_ARR, "%" PRId64 " elements do not match %" PRId64, x->count,
                         y->count);
@@ -206,7 +208,7 @@ int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error
   }
   ms_view to = ms_view_of(y), from = {0};
   if (x != NULL) from = ms_view_of(x);
-  if (ms_view_apply(arith, &to, x != NULL ? &from : NULL, a, err) != 0) return -1;
+  if (view_apply(arith, &to, x != NULL ? &from : NULL, a, err) != 0) return -1;
   if (y->sparse) y->version++;
   if (overwrites(arith)) ms_array_overwritten(y);
   return 0;
@@ -326,5 +328,5 @@ int ms_row_apply(int arith, int y_type, void *y, int64_t y_stride, int x_type, v
   if (done) return 0;
   ms_view to = ms_view_row(y_type, y, y_stride, count);
   ms_view from = ms_view_row(x_type, x, x_stride, count);
-  return ms_view_apply(arith, &to, x != NULL ? &from : NULL, a, err);
+  return view_apply(arith, &to, x != NULL ? &from : NULL, a, err);
 }

@@ -25,10 +25,6 @@ typedef enum ms_arith {
   MS_ARITH_POW /* y = y ^ a */
 } ms_arith;
 
-/* Applies an operation to the elements of y; `x` is NULL where the operation has none. The counts
- * of x and y must be equal. Functions of many elements are computed by several threads. */
-int ms_view_apply(int arith, const ms_view *y, const ms_view *x, double a, ms_error *err);
-
 /* The same for LuaJIT. Fill and copy make lost contents valid again. The first of the two works on
  * arrays of equal extents (or equal counts), or the values of sparse ones; the second on a row of
  * `count` elements `stride` apart, with x NULL or another row. */

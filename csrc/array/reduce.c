@@ -31,7 +31,8 @@ static const double *wide_chunk(const ms_view *x, int64_t first, size_t count, r
   return NULL;
 }
 
-int ms_view_sum(const ms_view *x, double *sum, ms_error *err) {
+/* Sums over any number of elements. MS_ARR for int64 beyond 2^53, or views of unequal count. */
+static int view_sum(const ms_view *x, double *sum, ms_error *err) {
   room native, wide;
   double total = 0;
   for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
@@ -48,7 +49,7 @@ int ms_view_sum(const ms_view *x, double *sum, ms_error *err) {
   return 0;
 }
 
-int ms_view_dot(const ms_view *x, const ms_view *y, double *dot, ms_error *err) {
+static int view_dot(const ms_view *x, const ms_view *y, double *dot, ms_error *err) {
   room native_x, native_y, wide_x, wide_y;
   double total = 0;
   if (x->count != y->count) {
@@ -71,7 +72,8 @@ int ms_view_dot(const ms_view *x, const ms_view *y, double *dot, ms_error *err) 
   return 0;
 }
 
-int ms_view_magnitudes(const ms_view *x, double *sum, ms_error *err) {
+/* The sum of magnitudes; nan if any element is nan. */
+static int view_magnitudes(const ms_view *x, double *sum, ms_error *err) {
   room native, wide, magnitudes;
   double total = 0;
   for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
@@ -91,7 +93,8 @@ int ms_view_magnitudes(const ms_view *x, double *sum, ms_error *err) {
   return 0;
 }
 
-int ms_view_extremes(const ms_view *x, double *least, double *most, ms_error *err) {
+/* Least and largest element; nan if any element is nan. MS_ARR when there are no elements. */
+static int view_extremes(const ms_view *x, double *least, double *most, ms_error *err) {
   room native, wide;
   if (x->count == 0)
     return ms_error_set(err, MS_ARR, "an empty array has no least and no greatest element");
@@ -127,7 +130,8 @@ int64_t ms_view_place(const ms_view *x, double value) {
   return -1;
 }
 
-int ms_view_product(const ms_view *x, double *product, ms_error *err) {
+/* The product, one element after the other; 1 without elements. Formed in double for all types. */
+static int view_product(const ms_view *x, double *product, ms_error *err) {
   room native, wide;
   *product = 1;
   for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
@@ -153,7 +157,8 @@ static int mean_of(const ms_view *x, double *mean, ms_error *err) {
   return 0;
 }
 
-int ms_view_spread(const ms_view *x, double *spread, ms_error *err) {
+/* The sum of squared differences from the mean. Formed in double for all types. */
+static int view_spread(const ms_view *x, double *spread, ms_error *err) {
   room native, wide, apart;
   double mean, total = 0;
   if (mean_of(x, &mean, err) != 0) return -1;
@@ -172,25 +177,25 @@ static double reduce(const ms_view *x, int reduction, ms_error *err) {
   double result = 0, other = 0;
   switch (reduction) {
     case MS_REDUCTION_SUM:
-      ms_view_sum(x, &result, err);
+      view_sum(x, &result, err);
       return result;
     case MS_REDUCTION_MAGNITUDES:
-      ms_view_magnitudes(x, &result, err);
+      view_magnitudes(x, &result, err);
       return result;
     case MS_REDUCTION_SQUARES:
-      ms_view_dot(x, x, &result, err);
+      view_dot(x, x, &result, err);
       return result;
     case MS_REDUCTION_LEAST:
-      ms_view_extremes(x, &result, &other, err);
+      view_extremes(x, &result, &other, err);
       return result;
     case MS_REDUCTION_MOST:
-      ms_view_extremes(x, &other, &result, err);
+      view_extremes(x, &other, &result, err);
       return result;
     case MS_REDUCTION_PRODUCT:
-      ms_view_product(x, &result, err);
+      view_product(x, &result, err);
       return result;
     case MS_REDUCTION_SPREAD:
-      ms_view_spread(x, &result, err);
+      view_spread(x, &result, err);
       return result;
     default:
       ms_error_set(err, MS_BUG, "no reduction has the number %d", reduction);
@@ -225,7 +230,7 @@ double ms_array_dot(const ms_array *x, const ms_array *y, ms_error *err) {
     return 0;
   }
   ms_view a = ms_view_of(x), b = ms_view_of(y);
-  ms_view_dot(&a, &b, &result, err);
+  view_dot(&a, &b, &result, err);
   return result;
 }
 
@@ -241,6 +246,6 @@ double ms_row_dot(int x_type, void *x, int64_t x_stride, int y_type, void *y, in
     return ms_row_dot_double_double(x, x_stride, y, y_stride, count);
   double result = 0;
   ms_view a = ms_view_row(x_type, x, x_stride, count), b = ms_view_row(y_type, y, y_stride, count);
-  ms_view_dot(&a, &b, &result, err);
+  view_dot(&a, &b, &result, err);
   return result;
 }

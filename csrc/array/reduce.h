@@ -14,25 +14,11 @@
 #include "array/lanes.h"
 #include "array/view.h"
 
-/* Sums over any number of elements. MS_ARR for int64 beyond 2^53, or views of unequal count. */
-int ms_view_sum(const ms_view *x, double *sum, ms_error *err);
-int ms_view_dot(const ms_view *x, const ms_view *y, double *dot, ms_error *err);
-
-/* The sum of magnitudes, and least and largest element: nan if any element is nan. `extremes` is
- * MS_ARR when there are no elements. */
-int ms_view_magnitudes(const ms_view *x, double *sum, ms_error *err);
-int ms_view_extremes(const ms_view *x, double *least, double *most, ms_error *err);
-
 /* The number, from 0, of the first element that is `value`, or of the first nan if that is one; -1
  * if there is none. */
 int64_t ms_view_place(const ms_view *x, double value);
 
-/* The product, one element after the other; 1 without elements. And the sum of squared differences
- * from the mean. Both are formed in double for all types. */
-int ms_view_product(const ms_view *x, double *product, ms_error *err);
-int ms_view_spread(const ms_view *x, double *spread, ms_error *err);
-
-/* The same for LuaJIT: whole arrays, and rows of `count` elements `stride` apart. */
+/* Reductions for LuaJIT: of whole arrays, and of rows of `count` elements `stride` apart. */
 typedef enum ms_reduction {
   MS_REDUCTION_SUM,
   MS_REDUCTION_MAGNITUDES,

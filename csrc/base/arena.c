@@ -158,7 +158,3 @@ char *ms_arena_format(ms_arena *arena, const char *format, ...) {
   va_end(arguments);
   return text;
 }
-
-size_t ms_arena_used(const ms_arena *arena) {
-  return arena->used;
-}

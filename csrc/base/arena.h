@@ -31,7 +31,4 @@ char *ms_arena_copy(ms_arena *arena, const char *text, size_t length);
 char *ms_arena_format(ms_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Bytes handed out so far. */
-size_t ms_arena_used(const ms_arena *arena);
-
 #endif

@@ -74,7 +74,8 @@ static int is_stale(const char *path) {
   return stale;
 }
 
-int ms_directory_sweep(const char *base) {
+/* Removes directories of dead drivers below `base`. Returns how many. */
+static int sweep(const char *base) {
   DIR *list = opendir(base);
   if (list == NULL) return 0;
   int swept = 0;
@@ -109,7 +110,7 @@ static int take_lock(ms_directory *directory) {
 /* Tries to make the directory below `base`; 0 when it could. */
 static int make_below(ms_directory *directory, const char *base) {
   if (base == NULL || base[0] != '/') return -1;
-  ms_directory_sweep(base);
+  sweep(base);
   for (unsigned attempt = 0; attempt < MAKE_TRIES; attempt++) {
     unsigned salt = ((unsigned)ms_clock_now() + attempt) & 0xFFFFFu;
     int length = snprintf(directory->path, sizeof directory->path, "%s/" PREFIX "%ld-%05x", base,

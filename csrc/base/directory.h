@@ -30,7 +30,4 @@ void ms_directory_remove(ms_directory *directory);
 /* Removes every file of the directory and the directory itself. Async-signal-safe. */
 void ms_directory_clear(const char *path);
 
-/* Removes directories of dead drivers below `base`. Returns how many. */
-int ms_directory_sweep(const char *base);
-
 #endif

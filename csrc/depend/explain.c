@@ -55,7 +55,8 @@ static size_t first_line_length(const ms_tree *tree, const ms_node *node) {
   return length;
 }
 
-ms_place ms_explain_place(const ms_explainer *explain, const ms_node *node) {
+/* The place of a node. */
+static ms_place place_of(const ms_explainer *explain, const ms_node *node) {
   ms_place place = {0};
   if (node == NULL) return place;
   const ms_tree *tree = explain->walk->loop->tree;
@@ -93,7 +94,7 @@ int ms_explain_findings(const ms_explainer *explain) {
     ms_reason *reason = add_reason(explain, finding->kind);
     if (reason == NULL) return -1;
     reason->message = ms_arena_copy(explain->arena, finding->message, strlen(finding->message));
-    reason->first = ms_explain_place(explain, finding->node);
+    reason->first = place_of(explain, finding->node);
     bool flows = finding->kind == MS_REASON_SCALAR; /* what keeps the result comes first */
     if (flows && ms_fix_call(explain, reason, "run it serially", "serial = true") != 0) return -1;
     if (finding->fix != NULL)
@@ -122,8 +123,8 @@ static int explain_meeting(const ms_explainer *explain, const ms_meeting *meetin
                            bool unordered_runs) {
   ms_reason *reason = add_reason(explain, kind_of(explain, meeting));
   if (reason == NULL) return -1;
-  reason->first = ms_explain_place(explain, meeting->earlier->node);
-  reason->second = ms_explain_place(explain, meeting->later->node);
+  reason->first = place_of(explain, meeting->earlier->node);
+  reason->second = place_of(explain, meeting->later->node);
   if (ms_witness_find(explain, meeting, reason) != 0) return -1;
   return ms_fix_conflict(explain, reason, meeting, unordered_runs);
 }
@@ -174,7 +175,7 @@ int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {
   ms_reason *reason = add_reason(explain, MS_REASON_COMPLEX);
   if (reason == NULL) return -1;
   reason->message = "the subscripts took more steps to compare than are allowed";
-  reason->first = ms_explain_place(explain, explain->walk->loop->call);
+  reason->first = place_of(explain, explain->walk->loop->call);
   return ms_fix_exact(explain, reason);
 }
 
@@ -190,9 +191,9 @@ int ms_explain_assumed(const ms_explainer *explain) {
                              "says: not proved"
                            : "no iteration touches what another one does at the other place, as "
                              "assume = \"independent\" says: not proved";
-    reason->first = ms_explain_place(explain, best->earlier->node);
+    reason->first = place_of(explain, best->earlier->node);
     if (same) continue;
-    reason->second = ms_explain_place(explain, best->later->node);
+    reason->second = place_of(explain, best->later->node);
     reason->first.does = "and";
   }
   return 0;
@@ -206,7 +207,7 @@ int ms_explain_order(const ms_explainer *explain, const ms_choice *choice) {
       "in any order of its iterations the loop could run as a %s, whose blocks wait less for "
       "each other",
       ms_strategy_traits_of(choice->strategy)->noun);
-  reason->first = ms_explain_place(explain, explain->walk->loop->call);
+  reason->first = place_of(explain, explain->walk->loop->call);
   return ms_fix_order(explain, reason);
 }
 
@@ -218,7 +219,7 @@ int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, boo
                       "the loop could run as a %s, which this version of Meissa analyses but does "
                       "not run",
                       ms_strategy_traits_of(choice->strategy)->noun);
-  reason->first = ms_explain_place(explain, explain->walk->loop->call);
+  reason->first = place_of(explain, explain->walk->loop->call);
   if (ms_fix_exact(explain, reason) != 0) return -1;
   return unordered_runs ? ms_fix_order(explain, reason) : 0;
 }

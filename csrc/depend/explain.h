@@ -44,7 +44,4 @@ int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, boo
 /* The user's path to a binding: "self.W". NULL: memory. */
 const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t binding);
 
-/* The place of a node. */
-ms_place ms_explain_place(const ms_explainer *explain, const ms_node *node);
-
 #endif

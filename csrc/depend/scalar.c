@@ -217,7 +217,9 @@ static bool look_for_read(ms_node *node, void *context) {
   return true;
 }
 
-bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture) {
+/* Whether the variable that a capture names is read outside of the loop's body at a place that
+ * can run after the loop. Globals: in this chunk; other chunks are not seen. */
+static bool is_read_after(const ms_loop *loop, const ms_capture *capture) {
   reader look = {.loop = loop, .capture = capture};
   look.again =
       capture->reach != MS_REACH_LOCAL || capture->symbol == NULL || capture->symbol->upvalue;
@@ -253,7 +255,7 @@ static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *
   plan->role = MS_ROLE_PRIVATE;
   const char *fix =
       ms_arena_format(walk->arena, "if it is not needed after the loop: local %s", capture->root);
-  bool later = ms_scalar_read_after(walk->loop, capture);
+  bool later = is_read_after(walk->loop, capture);
   bool lasts = later || capture->reach != MS_REACH_LOCAL;
   if (!walk->space->ordered && !state->assigned && lasts) {
     plan->role = MS_ROLE_CARRIED;

@@ -13,10 +13,6 @@
  * arena. -1: out of memory. */
 int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint32_t *count);
 
-/* Whether the variable that capture `c` names is read outside of the loop's body at a place that
- * can run after the loop. Globals: in this chunk; other chunks are not seen. */
-bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture);
-
 /* Whether capture plan->capture is a reduction: all its mentions in the body are parts of
  * statements that combine it by one operator. Fills `op` and `wins`. */
 bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *plan);

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-void ms_version_rows(const ms_versions *versions, const ms_version_array *array, uint32_t block,
-                     int64_t *lo, int64_t *hi) {
+/* The rows (0-based, end excluded) that a block makes of an array. */
+static void rows_of(const ms_versions *versions, const ms_version_array *array, uint32_t block,
+                    int64_t *lo, int64_t *hi) {
   int64_t bounds[2 * MS_MAX_DIMS + 2];
   if (array->starts != NULL) {
     *lo = array->starts[block % versions->ranges] - 1;
@@ -31,7 +32,7 @@ static const void *memory_of(const ms_version_array *array, int64_t version) {
 static void copy_rows(const ms_versions *versions, const ms_version_array *array, uint32_t block,
                       const void *from, void *to) {
   int64_t lo, hi;
-  ms_version_rows(versions, array, block, &lo, &hi);
+  rows_of(versions, array, block, &lo, &hi);
   if (hi <= lo) return;
   size_t size = (size_t)((hi - lo) * array->row);
   for (int64_t o = 0; o < array->outer; o++) {

@@ -57,10 +57,6 @@ typedef struct MS_API_TYPE ms_versions {
   uint32_t filled;      /* 0: the ring has yet to be filled with what `start` has */
 } ms_versions;
 
-/* The rows (0-based, end excluded) that a block makes of an array. */
-void ms_version_rows(const ms_versions *versions, const ms_version_array *array, uint32_t block,
-                     int64_t *lo, int64_t *hi);
-
 /* Puts the version of a range that is wanted into the images, unless they have it. `block` is any
  * block of the job. */
 MS_API void ms_versions_load(ms_versions *versions, uint32_t block, uint32_t range);

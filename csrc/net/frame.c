@@ -16,15 +16,6 @@ static const kind_rule rules[MS_SAY_COUNT] = {{0, 0, 0},
 #undef KIND_RULE
 };
 
-ms_frame ms_frame_make(ms_frame_kind kind, uint32_t sender, uint32_t incarnation, uint64_t job) {
-  return (ms_frame){.magic = MS_FRAME_MAGIC,
-                    .version = MS_PROTOCOL,
-                    .kind = (uint16_t)kind,
-                    .incarnation = incarnation,
-                    .sender = sender,
-                    .job = job};
-}
-
 const char *ms_frame_read(ms_frame *frame, const void *bytes, size_t size, unsigned road) {
   if (size < sizeof *frame) return "shorter than a header";
   memcpy(frame, bytes, sizeof *frame);

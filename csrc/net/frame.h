@@ -72,9 +72,6 @@ typedef struct ms_frame {
 
 _Static_assert(sizeof(ms_frame) == 72, "the header keeps payloads aligned");
 
-/* A header with the constant fields filled in. */
-ms_frame ms_frame_make(ms_frame_kind kind, uint32_t sender, uint32_t incarnation, uint64_t job);
-
 /* Checks a received message and copies its header out. `road` is the one that it came by. Returns
  * NULL when it is well formed, else what is wrong with it (static storage). Never reads outside
  * `bytes`; the arguments in a[] are for the receiver to check. */

@@ -20,6 +20,10 @@
 static char path[] = "/tmp/meissa-pipeline-XXXXXX";
 static uint64_t seed, file_number, draws;
 
+static ms_array *read_triples(const char *file, const ms_triples *options, ms_error *err) {
+  return ms_triples_read_files(&file, 1, options, err);
+}
+
 /* Uniform in 0..n-1. */
 static uint64_t draw(uint64_t n) {
   ms_philox block = ms_philox_at(seed, file_number, draws++);
@@ -175,10 +179,10 @@ static void compare(ms_triples options) {
   ms_error one_error = {0}, other_error = {0};
   options.threads = 1;
   options.range_bytes = 1 << 24;
-  ms_array *one = ms_triples_read(path, &options, &one_error);
+  ms_array *one = read_triples(path, &options, &one_error);
   options.threads = 1 + (int)draw(4);
   options.range_bytes = 1 + (int64_t)draw(one_in(2) ? 50 : 2000);
-  ms_array *other = ms_triples_read(path, &options, &other_error);
+  ms_array *other = read_triples(path, &options, &other_error);
   bool same = (one == NULL) == (other == NULL) &&
               (one != NULL ? same_array(one, other) : same_error(&one_error, &other_error));
   CHECK(same);
@@ -226,10 +230,10 @@ static void test_large(void) {
   put(&text, false);
   ms_error one_error = {0}, other_error = {0};
   ms_triples options = {.comment = "#", .type = MS_FLOAT, .threads = 1, .range_bytes = 1 << 30};
-  ms_array *one = ms_triples_read(path, &options, &one_error);
+  ms_array *one = read_triples(path, &options, &one_error);
   options.threads = 0;
   options.range_bytes = 0;
-  ms_array *other = ms_triples_read(path, &options, &other_error);
+  ms_array *other = read_triples(path, &options, &other_error);
   CHECK(one != NULL && other != NULL && same_array(one, other));
   ms_array_release(one);
   ms_array_release(other);
@@ -239,7 +243,7 @@ static void test_large(void) {
   CHECK(middle != NULL);
   if (middle != NULL) middle[1] = '\0';
   put(&text, false);
-  CHECK(ms_triples_read(path, &options, &other_error) == NULL);
+  CHECK(read_triples(path, &options, &other_error) == NULL);
   int line = 1;
   for (const char *c = text.bytes; c <= middle; c++) line += *c == '\n';
   CHECK(other_error.line == line && strstr(other_error.message, "NUL") != NULL);
@@ -251,7 +255,7 @@ static ms_array *make_like(ms_error *err) {
   for (int i = 0; i < 5; i++) ms_text_format(&text, "%d,%d\n", i, i);
   put(&text, false);
   ms_text_free(&text);
-  return ms_triples_read(path, &(ms_triples){.type = MS_DOUBLE}, err);
+  return read_triples(path, &(ms_triples){.type = MS_DOUBLE}, err);
 }
 
 int main(void) {

@@ -258,7 +258,3 @@ ms_array *ms_triples_read_files(const char *const *paths, int64_t count, const m
   ms_memory_trim();
   return array;
 }
-
-ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err) {
-  return ms_triples_read_files(&path, 1, options, err);
-}

@@ -30,7 +30,4 @@ typedef struct MS_API_TYPE ms_triples {
 ms_array *ms_triples_read_files(const char *const *paths, int64_t count, const ms_triples *options,
                                 ms_error *err);
 
-/* The same for one file. */
-ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err);
-
 #endif

@@ -16,6 +16,10 @@
 
 static char path[] = "/tmp/meissa-triples-XXXXXX";
 
+static ms_array *read_triples(const char *file, const ms_triples *options, ms_error *err) {
+  return ms_triples_read_files(&file, 1, options, err);
+}
+
 static void put(const char *text, size_t length) {
   FILE *file = fopen(path, "wb");
   CHECK(file != NULL && fwrite(text, 1, length, file) == length);
@@ -69,7 +73,7 @@ static void test_good(void) {
     options.square = each->square;
     options.duplicates = each->duplicates;
     put(each->text, strlen(each->text));
-    ms_array *array = ms_triples_read(path, &options, &err);
+    ms_array *array = read_triples(path, &options, &err);
     CHECK(array != NULL);
     if (array == NULL) {
       fprintf(stderr, "case %zu: %s\n", i, err.message);
@@ -130,7 +134,7 @@ static void test_bad(void) {
     options.type = each->type;
     options.duplicates = each->duplicates;
     put(each->text, strlen(each->text));
-    CHECK(ms_triples_read(path, &options, &err) == NULL);
+    CHECK(read_triples(path, &options, &err) == NULL);
     bool right = err.code == MS_FIL && err.line == each->line &&
                  strstr(err.message, each->says) != NULL && strcmp(err.file, path) == 0;
     if (!right) fprintf(stderr, "case %zu: line %d: %s\n", i, err.line, err.message);
@@ -143,17 +147,17 @@ static void test_labels(void) {
   ms_error err = {0};
   ms_triples options = defaults();
   put("30,b,1\n-2,a,2\n7,b,3\n", 20);
-  ms_array *array = ms_triples_read(path, &options, &err);
+  ms_array *array = read_triples(path, &options, &err);
   CHECK(array != NULL && array->labels[0]->numbers[0] == -2);
   CHECK(array->coords[0][0] == 2 && array->coords[0][1] == 0 && array->coords[0][2] == 1);
   CHECK(ms_labels_find_string(array->labels[1], "b", 1) == 0);
   put("7,a,1\n", 6);
   options.like = array;
-  ms_array *like = ms_triples_read(path, &options, &err);
+  ms_array *like = read_triples(path, &options, &err);
   CHECK(like != NULL && like->dims[0] == 3 && like->coords[0][0] == 1 && like->coords[1][0] == 1);
   CHECK(like->labels[0] == array->labels[0] && like->labels[0]->references == 2);
   put("7,a,1\n8,a,1\n", 12);
-  CHECK(ms_triples_read(path, &options, &err) == NULL && err.line == 2);
+  CHECK(read_triples(path, &options, &err) == NULL && err.line == 2);
   CHECK(strstr(err.message, "'8'") != NULL);
   ms_array_release(array);
   ms_array_release(like);
@@ -165,25 +169,25 @@ static void test_gzip(void) {
   gzFile out = gzopen(path, "wb");
   for (int i = 0; i < 20000; i++) gzprintf(out, "%d,%d,%d\n", i * 7919 % 5003, i, i % 5);
   gzclose(out);
-  ms_array *array = ms_triples_read(path, &options, &err);
+  ms_array *array = read_triples(path, &options, &err);
   CHECK(array != NULL && array->count == 20000 && array->dims[0] == 5003);
   ms_array_release(array);
   FILE *file = fopen(path, "ab");
   long size = ftell(file);
   fputs("1,2,3\n", file);
   fclose(file);
-  CHECK(ms_triples_read(path, &options, &err) == NULL && err.code == MS_FIL && err.line == 20001);
+  CHECK(read_triples(path, &options, &err) == NULL && err.code == MS_FIL && err.line == 20001);
   CHECK(strstr(err.message, "follow the end of the gzip data") != NULL);
   ms_error_clear(&err);
   CHECK(truncate(path, size / 2) == 0);
-  CHECK(ms_triples_read(path, &options, &err) == NULL && err.code == MS_FIL);
+  CHECK(read_triples(path, &options, &err) == NULL && err.code == MS_FIL);
   CHECK(strstr(err.message, "truncated") != NULL);
   file = fopen(path, "r+b");
   fseek(file, size / 4, SEEK_SET);
   for (int i = 0; i < 64; i++) fputc(0x55, file);
   fclose(file);
   ms_error_clear(&err);
-  CHECK(ms_triples_read(path, &options, &err) == NULL && err.code == MS_FIL);
+  CHECK(read_triples(path, &options, &err) == NULL && err.code == MS_FIL);
 }
 
 static void test_long_lines(void) {
@@ -193,7 +197,7 @@ static void test_long_lines(void) {
   char *text = malloc(length);
   memset(text, 'x', length);
   put(text, length);
-  CHECK(ms_triples_read(path, &options, &err) == NULL && strstr(err.message, "longer") != NULL);
+  CHECK(read_triples(path, &options, &err) == NULL && strstr(err.message, "longer") != NULL);
   CHECK(err.line == 1);
   /* The limit is exact, wherever the line stands in the file. */
   for (size_t more = 0; more < 2; more++) {
@@ -206,7 +210,7 @@ static void test_long_lines(void) {
     options.separator = ",";
     put(text, stop + 1);
     ms_error_clear(&err);
-    ms_array *limit = ms_triples_read(path, &options, &err);
+    ms_array *limit = read_triples(path, &options, &err);
     CHECK(limit == NULL && err.line == 2);
     CHECK((strstr(err.message, "longer than 1048576 bytes") != NULL) == (more == 1));
     memset(text, 'x', length);
@@ -216,7 +220,7 @@ static void test_long_lines(void) {
   for (size_t i = 0; i + 1000 < length; i += 1000) memcpy(text + i + 990, ",1,2\n", 5);
   put(text, length / 1000 * 1000 - 1000 + 995);
   ms_error_clear(&err);
-  ms_array *array = ms_triples_read(path, &options, &err);
+  ms_array *array = read_triples(path, &options, &err);
   CHECK(array != NULL && array->count == (int64_t)(length / 1000));
   if (array != NULL) CHECK(array->dims[0] == 2);
   if (array != NULL) ms_array_release(array);
@@ -226,9 +230,9 @@ static void test_long_lines(void) {
 static void test_no_file(void) {
   ms_error err = {0};
   ms_triples options = defaults();
-  CHECK(ms_triples_read("/nowhere/at/all", &options, &err) == NULL && err.code == MS_FIL);
+  CHECK(read_triples("/nowhere/at/all", &options, &err) == NULL && err.code == MS_FIL);
   ms_error_clear(&err);
-  CHECK(ms_triples_read("/tmp", &options, &err) == NULL && strstr(err.message, "directory"));
+  CHECK(read_triples("/tmp", &options, &err) == NULL && strstr(err.message, "directory"));
 }
 
 typedef struct literal {

@@ -316,15 +316,6 @@ double ms_filter_bytes(int64_t sent, int64_t count) {
   return HEAD_BYTES + (sparse < dense ? sparse : dense);
 }
 
-double ms_filter_unsent(const ms_filter *filter, const double *value) {
-  double most = 0;
-  for (int64_t i = 0; i < filter->count; i++) {
-    double size = fabs(change_of(filter, value, i));
-    if (!(size <= most)) most = size;
-  }
-  return most;
-}
-
 /* How far an element's ledger is from being balanced, added to those before. */
 static double balance(const ms_filter *f, int64_t i, ms_ledger *ledger) {
   const accounts *sums = &f->ledger[i];

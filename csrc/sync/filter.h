@@ -100,9 +100,6 @@ MS_API void ms_filter_invalidate(ms_filter *filter, const double *before, const 
 /* Canonical bytes of a message of `sent` of `count` elements. */
 MS_API double ms_filter_bytes(int64_t sent, int64_t count);
 
-/* The largest change that has not been sent, over all elements. */
-double ms_filter_unsent(const ms_filter *filter, const double *value);
-
 /* The ledger of an element, or of all (-1), and how far it is from being balanced: the largest of
  * |produced - sent - pending - dropped - invalidated|. Zero without a ledger. */
 MS_API double ms_filter_ledger(const ms_filter *filter, int64_t element, ms_ledger *ledger);

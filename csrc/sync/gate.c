@@ -5,17 +5,6 @@
 
 #include <stdlib.h>
 
-size_t ms_gate_waits(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
-                     ms_gate_wait *out) {
-  size_t count, found = 0;
-  const ms_gate_term *terms = ms_gate_terms(gate, step, block, &count);
-  for (size_t i = 0; i < count; i++) {
-    int64_t needed = ms_gate_count(&terms[i], round);
-    if (needed > 0) out[found++] = (ms_gate_wait){terms[i].worker, (uint64_t)needed};
-  }
-  return found;
-}
-
 bool ms_gate_is_open(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
                      const uint64_t *finished) {
   uint32_t absent = 0, excused = step == MS_GATE_READ ? gate->setting.backup : 0;

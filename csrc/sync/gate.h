@@ -49,11 +49,6 @@ typedef struct ms_gate_term {
   uint32_t worker, stride;
 } ms_gate_term;
 
-typedef struct ms_gate_wait {
-  uint32_t worker;
-  uint64_t count;
-} ms_gate_wait;
-
 /* What a block waits for. In the two-phase form reads wait for the workers' `done`, writes for
  * their `seen`; else there is one count, and a block must be let in by both before it begins: where
  * there is no backup the first list has it all, and the second is empty. */
@@ -94,11 +89,6 @@ static inline const ms_gate_term *ms_gate_terms(const ms_gate *gate, ms_gate_ste
 static inline int64_t ms_gate_count(const ms_gate_term *term, int64_t round) {
   return term->offset + round * (int64_t)term->stride;
 }
-
-/* The same as a list for one round, without those that ask for nothing; `out` has room for
- * gate->workers. Returns how many there are. */
-size_t ms_gate_waits(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
-                     ms_gate_wait *out);
 
 /* Whether a block may take a step in a round, when each worker has finished so many blocks. */
 bool ms_gate_is_open(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,

@@ -23,10 +23,16 @@ static const cast LINE = {.workers = 2,
 /* Whether a block waits for nothing, or for so many blocks of one worker. */
 static bool waits_for(const scene *s, ms_gate_step step, uint32_t block, int64_t round,
                       uint32_t worker, uint64_t count) {
-  ms_gate_wait waits[MOST_WORKERS];
-  size_t found = ms_gate_waits(s->gate, step, block, round, waits);
-  if (count == 0) return found == 0;
-  return found == 1 && waits[0].worker == worker && waits[0].count == count;
+  size_t terms_count, found = 0;
+  const ms_gate_term *terms = ms_gate_terms(s->gate, step, block, &terms_count);
+  bool right = true;
+  for (size_t i = 0; i < terms_count; i++) {
+    int64_t needed = ms_gate_count(&terms[i], round);
+    if (needed <= 0) continue;
+    found++;
+    right = right && terms[i].worker == worker && (uint64_t)needed == count;
+  }
+  return count == 0 ? found == 0 : found == 1 && right;
 }
 
 static void test_lists(void) {
@@ -61,12 +67,13 @@ static void test_lists(void) {
 /* Whom a finished block concerns: whoever waits for a count that this block completes. */
 static void check_listeners(const scene *s, ms_gate_step step) {
   uint8_t expected[MOST_BLOCKS][MOST_WORKERS] = {{0}};
-  ms_gate_wait waits[MOST_WORKERS];
   for (uint32_t b = 0; b < s->who->blocks; b++) {
-    size_t found = ms_gate_waits(s->gate, step, b, 20, waits);
-    for (size_t i = 0; i < found; i++) {
-      uint32_t q = waits[i].worker;
-      expected[s->mine[q][(waits[i].count - 1) % s->share[q]]][s->who->owner[b]] = 1;
+    size_t count;
+    const ms_gate_term *terms = ms_gate_terms(s->gate, step, b, &count);
+    for (size_t i = 0; i < count; i++) {
+      uint32_t q = terms[i].worker;
+      int64_t needed = ms_gate_count(&terms[i], 20);
+      if (needed > 0) expected[s->mine[q][(needed - 1) % s->share[q]]][s->who->owner[b]] = 1;
     }
   }
   for (uint32_t b = 0; b < s->who->blocks; b++) {

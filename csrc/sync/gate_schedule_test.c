@@ -123,14 +123,14 @@ static uint32_t compare(const ms_schedule *s, const ms_gate *gate) {
   uint32_t waits = 0;
   for (uint32_t block = 0; block < s->block_count; block++) {
     uint64_t expected[MOST_WORKERS] = {0}, got[MOST_WORKERS] = {0};
-    ms_gate_wait list[MOST_WORKERS];
+    size_t count;
     place at = place_of(&s->grid, block);
-    size_t count = ms_gate_waits(gate, MS_GATE_READ, at.range, at.round, list);
+    const ms_gate_term *terms = ms_gate_terms(gate, MS_GATE_READ, at.range, &count);
     for (size_t k = 0; k < count; k++) {
-      if (is_there(s, counted(gate, list[k].worker, list[k].count))) {
-        got[list[k].worker] = list[k].count;
-        waits++;
-      }
+      int64_t needed = ms_gate_count(&terms[k], at.round);
+      if (needed <= 0 || !is_there(s, counted(gate, terms[k].worker, (uint64_t)needed))) continue;
+      got[terms[k].worker] = (uint64_t)needed;
+      waits++;
     }
     by_schedule(s, gate, block, expected);
     CHECK(memcmp(got, expected, sizeof got) == 0);

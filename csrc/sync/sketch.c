@@ -85,21 +85,6 @@ void ms_sketch_estimate(const ms_sketch *sketch, double *estimate, int64_t count
   }
 }
 
-double ms_sketch_row_sum(const ms_sketch *sketch, uint32_t row) {
-  double sum = 0;
-  for (uint32_t c = 0; c < sketch->width; c++) {
-    sum += sketch->cells[(size_t)row * sketch->width + c];
-  }
-  return sum;
-}
-
-double ms_sketch_signed_sum(const ms_sketch *sketch, uint32_t row, const double *change,
-                            int64_t count) {
-  double sum = 0;
-  for (int64_t i = 0; i < count; i++) sum += sign_of(hash(sketch, row, i)) * change[i];
-  return sum;
-}
-
 double ms_sketch_bytes(const ms_sketch *sketch) {
   return 8.0 * sketch->width * sketch->depth;
 }

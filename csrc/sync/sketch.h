@@ -37,11 +37,6 @@ MS_API void ms_sketch_add(ms_sketch *sketch, const double *change, int64_t count
 /* Fills estimate[0 .. count) with what the sketch tells of each element. */
 MS_API void ms_sketch_estimate(const ms_sketch *sketch, double *estimate, int64_t count);
 
-/* The sum of a row's cells; and what it is to be for these changes. */
-double ms_sketch_row_sum(const ms_sketch *sketch, uint32_t row);
-double ms_sketch_signed_sum(const ms_sketch *sketch, uint32_t row, const double *change,
-                            int64_t count);
-
 /* Bytes that the cells take. */
 MS_API double ms_sketch_bytes(const ms_sketch *sketch);
 

@@ -109,9 +109,13 @@ static void visit(void *context, const char *address) {
   void *dealer = ms_socket_connect(context, &options, address, &err);
   if (dealer == NULL) return;
   for (int i = 0; i < 50; i++) {
-    ms_frame frame =
-        ms_frame_make((ms_frame_kind)(1 + pick(MS_SAY_COUNT)), (uint32_t)pick(3), 1, pick(3));
-    frame.size = pick(2) == 0 ? 0 : odd_number();
+    ms_frame frame = {.magic = MS_FRAME_MAGIC,
+                      .version = MS_PROTOCOL,
+                      .kind = (uint16_t)(1 + pick(MS_SAY_COUNT)),
+                      .incarnation = 1,
+                      .sender = (uint32_t)pick(3),
+                      .job = pick(3),
+                      .size = pick(2) == 0 ? 0 : odd_number()};
     zmq_send(dealer, &frame, sizeof frame - pick(2) * pick(72), (int)pick(2) * ZMQ_SNDMORE);
   }
   zmq_send(dealer, "", 0, 0);

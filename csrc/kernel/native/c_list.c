@@ -12,7 +12,9 @@
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_value.h"
 
-const char *ms_c_list_name(ms_writer *w, const ms_node *node) {
+/* The name of the list's numbers, from 0; NULL after a refusal. The name of its length has "_n"
+ * behind it. */
+static const char *name_of_list(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   uint32_t l = 0;
   while (l < w->lists && (w->list[l].at != kind.given || strcmp(w->list[l].path, kind.name) != 0))
@@ -27,7 +29,7 @@ const char *ms_c_list_name(ms_writer *w, const ms_node *node) {
 }
 
 ms_integer_value ms_c_list_length(ms_writer *w, const ms_node *list) {
-  const char *name = ms_c_list_name(w, list);
+  const char *name = name_of_list(w, list);
   const char *length = ms_c_text(w, "%s_n", name != NULL ? name : "");
   const char *bound = ms_c_text(w, "(double)%s", length);
   return (ms_integer_value){.known = name != NULL,
@@ -49,7 +51,7 @@ ms_c_value ms_c_list_count(ms_writer *w, const ms_node *list) {
 ms_c_value ms_c_list_element(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value read = {.form = MS_FORM_VALUE, .kind = kind, .text = "ms_nil"};
-  const char *list = ms_c_list_name(w, node->kid[0]);
+  const char *list = name_of_list(w, node->kid[0]);
   if (list == NULL) return read;
   ms_integer_value key;
   if (ms_c_integer_value_within(w, node->kid[1], ms_c_text(w, "%s_n", list), &key)) {
@@ -106,6 +108,6 @@ static void write_walk(ms_writer *w, const void *context) {
 }
 
 void ms_c_for_list(ms_writer *w, const ms_node *loop, const ms_node *list) {
-  ms_walk_of_list walk = {loop, ms_c_list_name(w, list)};
+  ms_walk_of_list walk = {loop, name_of_list(w, list)};
   if (walk.list != NULL) ms_c_region(w, loop, write_walk, &walk);
 }

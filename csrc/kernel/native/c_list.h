@@ -7,10 +7,6 @@
 
 #include "kernel/native/c_integer.h"
 
-/* The name of the list's numbers, from 0; NULL after a refusal. The name of its length has "_n"
- * behind it. */
-const char *ms_c_list_name(ms_writer *w, const ms_node *list);
-
 /* #list */
 ms_integer_value ms_c_list_length(ms_writer *w, const ms_node *list);
 

@@ -84,7 +84,9 @@ static const char *field_path(const ms_typed *typed, const ms_kind_of *table, co
   return ms_arena_format(typed->emitter->arena, "%s" STEP_FIELD "%s", table->name, name);
 }
 
-uint32_t ms_typed_field(const ms_typed *typed, const ms_kind_of *table, const char *name) {
+/* The binding of a field of a table from outside, or MS_NO_CAPTURE. A number or boolean is one of
+ * `inner`. */
+static uint32_t find_field(const ms_typed *typed, const ms_kind_of *table, const char *name) {
   const ms_binding *binding = &typed->bindings[table->array];
   for (uint32_t f = 0; f < binding->field_count; f++) {
     if (strcmp(binding->fields[f].name, name) != 0) continue;
@@ -100,7 +102,7 @@ static uint32_t field_of(const ms_typed *typed, const ms_node *node, const ms_no
   if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return MS_NO_CAPTURE;
   ms_kind_of base = ms_typed_expression(typed, node->kid[0]);
   *value = node;
-  return base.object == MS_OBJECT_OUTER ? ms_typed_field(typed, &base, node->kid[1]->text)
+  return base.object == MS_OBJECT_OUTER ? find_field(typed, &base, node->kid[1]->text)
                                         : MS_NO_CAPTURE;
 }
 
@@ -216,17 +218,18 @@ const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint
   return code == NULL ? NULL : code->loop->closure->node;
 }
 
-const ms_node *ms_typed_method(const ms_typed *typed, const ms_node *call) {
+/* The FUNCTION node that a method call of a table from outside calls, or NULL. */
+static const ms_node *method_of(const ms_typed *typed, const ms_node *call) {
   if (call->kind != MS_METHOD) return NULL;
   ms_kind_of table = ms_typed_expression(typed, call->kid[0]);
   if (table.object != MS_OBJECT_OUTER) return NULL;
-  uint32_t at = ms_typed_field(typed, &table, call->text);
+  uint32_t at = find_field(typed, &table, call->text);
   if (at == MS_NO_CAPTURE || typed->bindings[at].kind != MS_BIND_FUNCTION) return NULL;
   return ms_typed_text(typed, call, at);
 }
 
 const ms_node *ms_typed_called(const ms_typed *typed, const ms_node *call) {
-  if (call->kind == MS_METHOD) return ms_typed_method(typed, call);
+  if (call->kind == MS_METHOD) return method_of(typed, call);
   if (call->kind != MS_CALL) return NULL;
   ms_kind_of called = ms_typed_expression(typed, call->kid[0]);
   return called.object == MS_OBJECT_FUNCTION ? called.node : NULL;

@@ -124,16 +124,9 @@ ms_kind_of *ms_typed_symbol(const ms_typed *typed, const ms_symbol *symbol);
 /* The binding that the path written at `node` belongs to, as ms_emitter_capture for any text. */
 uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value);
 
-/* The binding of a field of a table from outside, or MS_NO_CAPTURE. A number or boolean is one of
- * `inner`. */
-uint32_t ms_typed_field(const ms_typed *typed, const ms_kind_of *table, const char *name);
-
 /* A table that a binding is, named at `mention`, as an object: one that is nothing known if it has
  * no known fields, and is no list of numbers. */
 ms_kind_of ms_typed_outer(const ms_typed *typed, const ms_node *mention, uint32_t at);
-
-/* The FUNCTION node that a method call of a table from outside calls, or NULL. */
-const ms_node *ms_typed_method(const ms_typed *typed, const ms_node *call);
 
 /* The function whose text is known that a CALL or METHOD calls, or NULL. */
 const ms_node *ms_typed_called(const ms_typed *typed, const ms_node *call);
