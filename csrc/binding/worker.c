@@ -8,6 +8,7 @@
  *   job:version(versions), a cdata ms_versions that lives as long as the job
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes, order)                           job:print(bytes)
+ *   job:meet(count, stays) -> boolean                job:leave()
  *
  * Blocks and ranges are numbered from 0. Errors raise: a worker that cannot speak to its driver
  * has nothing left to do. */
@@ -114,6 +115,25 @@ static int job_print(lua_State *L) {
   return 0;
 }
 
+/* job:meet(count, stays): see ms_worker_meet. Whether all are there; nothing where they cannot
+ * meet. */
+static int job_meet(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  ms_error err;
+  ms_error_clear(&err);
+  int come = ms_worker_meet(worker, (uint32_t)luaL_checkinteger(L, 2), lua_toboolean(L, 3), &err);
+  if (come < 0) return raise(L, &err);
+  if (come > 1) return 0;
+  lua_pushboolean(L, come);
+  return 1;
+}
+
+/* job:leave(): see ms_worker_leave. */
+static int job_leave(lua_State *L) {
+  ms_worker_leave(job_worker(L));
+  return 0;
+}
+
 /* {pointer, element, size, dims, strides} of one operand. */
 static void push_operand(lua_State *L, const ms_worker *worker, uint32_t number) {
   const ms_operand *operand = &ms_worker_task(worker)->operands[number];
@@ -148,10 +168,17 @@ static int job_operands(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg job_methods[] = {
-    {"next_block", job_next_block}, {"block_done", job_block_done}, {"equip", job_equip},
-    {"version", job_version},       {"run_native", job_run_native}, {"fail", job_fail},
-    {"print", job_print},           {"operands", job_operands},     {NULL, NULL}};
+static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
+                                       {"block_done", job_block_done},
+                                       {"equip", job_equip},
+                                       {"version", job_version},
+                                       {"run_native", job_run_native},
+                                       {"fail", job_fail},
+                                       {"print", job_print},
+                                       {"operands", job_operands},
+                                       {"meet", job_meet},
+                                       {"leave", job_leave},
+                                       {NULL, NULL}};
 
 static int worker_new(lua_State *L) {
   int channel = (int)luaL_optinteger(L, 1, MS_CHANNEL_FD);

@@ -176,7 +176,8 @@ static void watch_progress(ms_session *session) {
     uint64_t running = session->road->status(session, i, MS_STATUS_RUNNING);
     uint64_t awaiting = session->road->status(session, i, MS_STATUS_AWAITING);
     all_wait = all_wait && awaiting != 0;
-    if (running != 0 || progress.worker == UINT32_MAX) {
+    bool works = running != 0 && awaiting == 0; /* it may wait in the midst of a block */
+    if (works || progress.worker == UINT32_MAX) {
       uint64_t block = running != 0 ? running : awaiting;
       progress.worker = i;
       progress.block = block == 0 ? UINT32_MAX : (uint32_t)(block - 1);

@@ -80,7 +80,8 @@ static const size_t places[MS_STATUS_COUNT] = {
     [MS_STATUS_AWAITING] = offsetof(ms_status_page, awaiting),
     [MS_STATUS_BEGAN] = offsetof(ms_status_page, began),
     [MS_STATUS_FAILURES] = offsetof(ms_status_page, failures),
-    [MS_STATUS_PROGRESS] = offsetof(ms_status_page, progress)};
+    [MS_STATUS_PROGRESS] = offsetof(ms_status_page, progress),
+    [MS_STATUS_MEETING] = offsetof(ms_status_page, meeting)};
 
 void ms_status_page_publish(ms_status_page *slot, ms_status which, uint64_t value) {
   _Atomic uint64_t *at = (_Atomic uint64_t *)(void *)((char *)slot + places[which]);

@@ -70,6 +70,16 @@ typedef struct ms_body_error {
  * Without a present block the job ends. */
 int ms_worker_fail(ms_worker *worker, const ms_body_error *error, ms_error *err);
 
+/* Comes to the job's meeting number `count`, from 1 on, in the midst of a block, and waits there,
+ * if it `stays`, for all other workers of the job. What they had written to shared memory before is
+ * seen. 1: all are there; 0: one has left, or the job has ended; 2: they cannot meet, because
+ * memory is not shared, or not each has just one block; -1: the worker cannot go on. */
+int ms_worker_meet(ms_worker *worker, uint32_t count, bool stays, ms_error *err);
+
+/* Says that this worker comes to no more meetings of the job, nor is at those that others wait in.
+ */
+void ms_worker_leave(ms_worker *worker);
+
 /* Text that the present block prints, for when the job commits. */
 int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err);
 

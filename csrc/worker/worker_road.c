@@ -47,8 +47,11 @@ static int take_nothing(void *end, ms_letter *letter, ms_error *err) {
   return 0;
 }
 
-static uint32_t page_progress(const ms_worker *worker, uint32_t number) {
-  return ms_status_page_progress(&worker->page[number], worker->job.number);
+/* Whether what is waited for has come. */
+static bool has_come(const ms_worker *worker, const ms_awaited *what) {
+  ms_status which = what->meeting ? MS_STATUS_MEETING : MS_STATUS_PROGRESS;
+  uint64_t status = ms_status_page_status(&worker->page[what->worker], which);
+  return what->count <= ms_status_value(status, worker->job.number, 0);
 }
 
 /* ms until `what` need not be waited for any more, at most `most`. */
@@ -65,10 +68,10 @@ static int page_wait(void *end, const ms_awaited *what, ms_error *err) {
   if (what == NULL) return ms_worker_wait(worker, false, driver_wait(worker), err);
   ms_status_page *own = &worker->page[worker->setup.worker];
   uint32_t heard = ms_status_page_listen(own);
-  bool come = what->count <= page_progress(worker, what->worker);
+  bool come = has_come(worker, what);
   if (!come && !ms_worker_cancelled(worker)) {
     ms_status_page_sleep(own, heard, wait_of(what, SLEEP));
-    come = what->count <= page_progress(worker, what->worker);
+    come = has_come(worker, what);
   }
   ms_status_page_wake(own);
   return come ? 0 : ms_worker_wait(worker, false, 0, err);

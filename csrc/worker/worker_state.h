@@ -2,8 +2,9 @@
  *
  * The inside of a worker, shared by worker.c (its life), worker_receive.c (what it receives),
  * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and
- * worker_checkpoint.c (parts of that), handover.c (hand-overs between workers), worker_road.c (how
- * they reach each other) and exchange.c (arrays that all have). */
+ * worker_checkpoint.c (parts of that), handover.c (hand-overs between workers), meeting.c (where
+ * all wait for each other), worker_road.c (how they reach each other) and exchange.c (arrays that
+ * all have). */
 #ifndef MS_WORKER_WORKER_STATE_H
 #define MS_WORKER_WORKER_STATE_H
 
@@ -63,6 +64,7 @@ typedef struct ms_worker_job {
   ms_gate *gate;                  /* and how they wait for each other; */
   double usual;                   /* ns that waiting takes where it may end before all are there */
   bool printed;                   /* it has printed text */
+  uint32_t met;                   /* meetings that this process has come to */
   ms_exchange *exchange;          /* NULL when no operand needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
   ms_block_checkpoint checkpoint; /* with it; without slots when nobody could be replaced alone */
@@ -81,7 +83,7 @@ struct ms_worker {
   const ms_road *road;  /* to the other workers */
   bool may_spin;        /* while others are in the same job */
   bool may_spin_idle;   /* while the driver works */
-  ms_spin token_spin, idle_spin;
+  ms_spin token_spin, idle_spin, meeting_spin;
   ms_spin moves; /* to other cores */
   void *context, *dealer, *inbox;
   ms_zap *zap;

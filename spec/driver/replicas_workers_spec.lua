@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- meissa.replicas on worker processes: the same bits for any number of them, and what becomes of
 -- replicas whose worker dies.
+local child = require "spec.support.child"
 local meissa = require "meissa"
 
 local SEED = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time()
@@ -185,32 +186,55 @@ describe("meissa.replicas on workers", function()
     assert.same({3, 3}, meissa.replicas(2, {}, function(r) return (r.allReduce(r.index)) end))
   end)
 
-  -- A set-up after which the second worker's arrays in a mailbox are written to, when they have
-  -- been put there (behind the other end), or when they are about to be read; once, or always.
-  local function tearing(method, mark, always)
+  -- A set-up after which what the second worker has in a mailbox is written to, once or always:
+  -- when it has been put there for the driver ("put", behind the other end), when the driver's
+  -- answer is about to be read ("array"), when all have put theirs (1), or have summed their slices
+  -- (2).
+  local function tearing(what, mark, always)
     return function(worker)
-      local ffi, mailboxes = require "ffi", require "meissa.kernel.mailbox"
+      local ffi, collectives = require "ffi", require "meissa.worker.collective"
+      local mailboxes = require "meissa.kernel.mailbox"
+      local function is_due()
+        local due = worker == 2 and (always or io.open(mark))
+        if due then os.remove(mark) end
+        return due
+      end
+      if type(what) == "number" then
+        local new = collectives.new
+        collectives.new = function(job, about)
+          local made = new(job, about)
+          made.job = {leave = function() job:leave() end, meet = function(_, count, stays)
+            local board = made:board()
+            local first = board.memory + board.size + mailboxes.HEAD -- of the second row
+            if stays and count % 2 == what % 2 and ffi.cast("double *", first)[what - 1] ~= 0 and
+               is_due() then
+              ffi.cast("double *", first)[what - 1] = 0
+            end
+            return job:meet(count, stays)
+          end}
+          return made
+        end
+        return
+      end
       local mailbox = mailboxes.new(nil, 0, 0)
-      local of = getmetatable(method == "put" and mailbox:begin(1, 0) or mailbox)
-      local intact = of[method]
-      of[method] = function(self, ...)
+      local of = getmetatable(what == "put" and mailbox:begin(1, 0) or mailbox)
+      local intact = of[what]
+      of[what] = function(self, ...)
         local given, stamp = intact(self, ...)
-        if worker ~= 2 or not given or not (always or io.open(mark)) then return given, stamp end
-        os.remove(mark)
-        local at = method == "put" and given or (...).at
+        if not given or not is_due() then return given, stamp end
+        local at = what == "put" and given or (...).at
         local first = ffi.cast("double *", (self.mailbox or self).memory + at)
-        first[0], first[method == "put" and 3200 or -8] = 1e9, 0
+        first[0], first[what == "put" and 6400 or -8] = 1e9, 0
         return given, stamp
       end
     end
   end
 
   it("never goes on with what was written while it was read", function()
-    -- With an operation the driver reads what was put, and workers nothing but what comes of it.
-    local function run(method, mark, always)
-      local op = method == "put" and function(a, b) return a:add(b) end or nil
-      return meissa.replicas(2, {setup = tearing(method, mark, always)}, function(r)
-        local v, seen = meissa.full(3200, r.index), {}
+    local function run(what, mark, always)
+      local op = type(what) == "string" and function(a, b) return a:add(b) end or nil
+      return meissa.replicas(2, {setup = tearing(what, mark, always)}, function(r)
+        local v, seen = meissa.full(6400, r.index), {}
         for step = 1, 4 do
           seen[step] = r.allReduce(v, op)[1]
           if step == 2 then v:fill(1) end
@@ -218,18 +242,99 @@ describe("meissa.replicas on workers", function()
         return seen
       end)
     end
-    for _, method in ipairs {"put", "array"} do
+    for _, what in ipairs {"put", "array", 1, 2} do
       local mark = os.tmpname()
       meissa.init {workers = 2}
-      local list = run(method, mark)
+      local list = run(what, mark)
       assert.is_nil(io.open(mark))
       assert.same({{3, 6, 2, 4}, {3, 6, 2, 4}}, list)
       meissa.init {workers = 2}
-      local ok, err = pcall(run, method, mark, true)
+      local ok, err = pcall(run, what, mark, true)
       assert.is_false(ok)
       assert.equal("WRK", err.code)
       assert.truthy(err.message:find("was written while it was read", 1, true))
     end
+  end)
+
+  it("exchanges sums without the driver, by any number of workers, with the same bits", function()
+    -- Arrays that are shared out and that are not, alone and together, contiguous or not, twice.
+    local function exchange_sums(K, seed)
+      local list = meissa.replicas(K, {seed = seed}, function(r)
+        local seen, n = {}, 6000 + 7 * seed % 13
+        local a, b = meissa.zeros(n), meissa.zeros({n, 3}, {type = "float"})
+        local c, column = meissa.zeros({9000}, {type = "int32"}), b:select(2, 2)
+        for i = 1, n, 5 do
+          a[i], b[i][2], c[i] = meissa.normal(), meissa.normal(), meissa.random(9)
+        end
+        local small = meissa.full(5, meissa.random())
+        for step = 1, 12 do
+          local kind = (step + seed) % 6
+          if kind == 0 then r.allReduce {a, x = {b, meissa.random()}, c, small} end
+          if kind == 1 then r.allReduce(column) end
+          if kind == 2 then r.allReduce {a, a:narrow(1, 2, n - 1), small} end
+          if kind == 3 then r.scatter {column, a, step * r.index} end
+          if kind == 4 then r.allReduce(r.index * meissa.random()) end
+          r.barrier()
+          a:mul(0.5)
+          b:mul(0.25)
+          seen[step] = BITS:format(a:sum() + b:sum()) .. BITS:format(c:sum() + small:sum())
+        end
+        return table.concat(seen, " ") .. BITS:format(r.netStats().bytes)
+      end)
+      return table.concat(list, "\n")
+    end
+    for seed = SEED, SEED + 1 do compare_roads(exchange_sums, 2 + seed % 5, seed, 4) end
+  end)
+
+  it("prints by step and replica, as without workers", function()
+    local function printed(workers)
+      return child.script([[
+        local meissa = require "meissa"
+        meissa.init {workers = tonumber(arg[1])}
+        local say = print
+        meissa.replicas(5, {}, function(r)
+          for step = 1, 4 do
+            print("replica", r.index, "step", step)
+            for _ = 1, step do r.allReduce(step) end
+            r.barrier()
+            if (r.index + step) % 3 == 0 then say(r.index, r.scatter(step)) else r.scatter(0) end
+          end
+        end)
+        print "over"
+      ]], {arguments = workers})
+    end
+    local expected = printed(0)
+    assert.truthy(expected:find("replica\t5\tstep\t4\n", 1, true), expected)
+    for workers = 1, 4 do assert.equal(expected, printed(workers)) end
+  end)
+
+  it("asks the driver for what only that can do", function()
+    meissa.init {workers = 2}
+    local jobs = 0
+    local hosting = require "meissa.driver.hosting"
+    local step = hosting.step
+    hosting.step = function(...)
+      jobs = jobs + 1
+      return step(...)
+    end
+    local function count(fn)
+      jobs = 0
+      meissa.replicas(4, {}, fn)
+      return jobs
+    end
+    local few = count(function(r)
+      local v = meissa.full(100, r.index)
+      for _ = 1, 100 do r.allReduce(v) end
+      r.scatter {v, r.index}
+      r.barrier()
+    end)
+    local many = count(function(r)
+      local v = meissa.full(100, r.index)
+      for _ = 1, 100 do r.allReduce(v, function(a, b) return a:add(b) end) end
+    end)
+    hosting.step = step
+    assert.truthy(few < 20, few) -- more than one where that takes longer than a while
+    assert.equal(101, many)
   end)
 
   it("raises what the first replica raised, and runs here what cannot travel", function()

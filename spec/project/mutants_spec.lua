@@ -131,6 +131,8 @@ local PROMISED = {
   "functions of replicas meet in one call, see nothing of each other, and are missed",
   "tensors travel, and replicas have their own, of them and of generators",
   "workers carry replicas with the same bits, and all begin again where one dies",
+  "workers sum between them what replicas have, and agree on what they do",
+  "workers meet in the midst of their blocks, and nobody waits for one that has left",
   "what replicas cannot do is refused",
   "what on_round sets is data wherever the body uses it",
 }

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Jobs without a loop of the program's: a step of all replicas that workers carry.
 --
--- Such a job has a block for each replica and no kernel: workers call meissa.worker.hosted. With
--- even loads each process gets the replicas that it had before.
+-- Such a job has a block for each worker, that of its replicas, and no kernel: workers call
+-- meissa.worker.hosted. With even loads each process gets the block that it had before.
 -- @module meissa.driver.hosting
 
 local array = require "meissa.array"
@@ -27,14 +27,23 @@ local M = {}
 -- A loop as short as can be, whose plan cuts the replicas into blocks.
 local function nothing(_) end
 
+-- The first replica of each block, and one after the last.
+local function firsts_of(count, blocks)
+  local firsts = {}
+  for b = 0, blocks do firsts[b + 1] = math.floor(count * b / blocks) + 1 end
+  return firsts
+end
+
 --- What the jobs of `count` replicas are made of.
 function M.new(count)
-  local space = spaces.parse(count, {grid = {count}, ordered = false})
+  local blocks = math.min(count, pool.workers())
+  local space = spaces.parse(blocks, {grid = {blocks}, ordered = false})
   local record = records.find(nothing, debug.getinfo(nothing, "S"), nil)
   local run = planning.frame(record, space, nothing)
-  local loads = ffi.new("uint64_t[?]", count)
-  for k = 0, count - 1 do loads[k] = 1 end
-  return {count = count, grid = grids.cut(run.plan, space), loads = loads}
+  local loads = ffi.new("uint64_t[?]", blocks)
+  for b = 0, blocks - 1 do loads[b] = 1 end
+  return {firsts = firsts_of(count, blocks), blocks = blocks, loads = loads,
+          grid = grids.cut(run.plan, space)}
 end
 
 local function show(told)
@@ -66,37 +75,52 @@ function M.mailbox(rows, size)
   return mailboxes.new(array.core(memory).data, rows, 8 * doubles, memory)
 end
 
--- The operands of a job for which mailboxes are read and written, and what tells of them; of both
--- nil where there are none. Nothing is undone in them.
-local function place(told, read, written)
-  if not read and not written then return nil end
+-- The operands of a job with mailboxes, and what tells of them; nil where there are none. Nothing
+-- is undone in them.
+local function place(told, read, written, other)
+  if not written then return nil end
   local operands = ffi.gc(c_api.call(c_api.lib.ms_operands_new, 0), c_api.lib.ms_operands_free)
   local function add(mailbox)
     return mailbox and {size = mailbox.size,
       number = c_api.call(c_api.lib.ms_operands_array, operands, array.core(mailbox.keep), 0, nil)}
   end
-  told.read, told.written = add(read), add(written)
+  told.read, told.written, told.other = add(read), add(written), add(other)
   return operands
 end
 
---- Has all replicas make a step, each where it is; what hosted.step gives, by replica.
+-- What the blocks of a step give, together.
+local function gather(hosting, results)
+  local all = {left = {}, meetings = 0, needed = 0, reduces = 0, bytes = 0}
+  for b = 1, hosting.blocks do
+    local each = encoded.from_message(results[b - 1])
+    for _, name in ipairs {"meetings", "needed", "reduces", "bytes"} do
+      all[name] = math.max(all[name], each[name])
+    end
+    for k = hosting.firsts[b], hosting.firsts[b + 1] - 1 do all.left[k] = each.left[k] end
+  end
+  return all
+end
+
+--- Has all replicas make a step, each where it is, and others as far as they need nobody for that.
 -- @tab hosting what `new` gave @tab told what all are told
 -- @tab[opt] read the mailbox that `told` speaks of
--- @tab[opt] written the mailbox for what they leave
+-- @tab[opt] written the mailbox for what they leave, @tab[opt] other another one
+-- @treturn table what their blocks give (meissa.worker.hosted), together
 -- Errors: WRK INT NET.
-function M.step(hosting, told, read, written)
-  local session, left = pool.session(), {}
-  local operands = place(told, read, written)
+function M.step(hosting, told, read, written, other)
+  local session = pool.session()
+  told.firsts = hosting.firsts
+  local operands = place(told, read, written, other)
   local outcome, failure = pool.during_loop(session.run, session, {
     key = hosted.KEY, kernel = hosted.KEY, run = buffer.encode(told), operands = operands,
     plan = hosting.grid.core,
-    transaction = true, workers = 0, loads = ffi.cast("uint64_t *", hosting.loads), buffers = 0,
+    transaction = true, workers = hosting.blocks, buffers = 0,
+    loads = ffi.cast("uint64_t *", hosting.loads),
   })
   show(outcome or failure)
   if not outcome then raise(failure) end
   if outcome.interrupted then errors.raise("INT", "meissa.replicas was interrupted") end
-  for k = 1, hosting.count do left[k] = encoded.from_message(outcome.results[k - 1]) end
-  return left
+  return gather(hosting, outcome.results)
 end
 
 return M

@@ -126,10 +126,12 @@ end
 -- Takes what a step has left; the shards that were written.
 -- Errors: LOST, TORN, and those of the first replica that failed.
 local function take(run, left)
+  local lost = false
   for k = 1, run.count do
-    if left[k].lost then error(LOST, 0) end
     if left[k].torn then error(TORN, 0) end
+    lost = lost or left[k].lost
   end
+  if lost then error(LOST, 0) end
   for k = 1, run.count do
     if left[k].failed then error(errors.new(thrown.decode(left[k].failed)), 0) end
   end
@@ -140,7 +142,6 @@ local function take(run, left)
     else
       replica.finished, run.results[k] = true, message.open(left[k].result)[1]
     end
-    run.needed = math.max(run.needed, left[k].needed)
   end
   return take_shards(run, left)
 end
@@ -167,29 +168,54 @@ local function meet_there(run)
   return answer
 end
 
--- The mailbox to write to takes the place of the one to read from, for what replicas have been
--- found to need; what was in it has been read by all.
+-- Bytes of a row of the first mailboxes.
+local FIRST_ROW = 8192
+
+-- The two mailboxes of the next step, for what replicas have been found to need, and the one that
+-- holds what they came with, from which answers are read. That may be the second one: nobody writes
+-- there before all have met on the first one, and so have read it.
 local function turn_mailboxes(run)
-  run.mailbox, run.other = run.other, run.mailbox
-  if run.needed > (run.mailbox and run.mailbox.size or 0) then
-    run.mailbox = hosting.mailbox(run.count, run.needed)
-  elseif run.mailbox then
-    run.mailbox:clear()
+  local read = run.mailbox
+  run.mailbox, run.other, run.read = run.other, read, read
+  if not run.mailbox then return end
+  if run.needed > run.mailbox.size then
+    run.mailbox = hosting.mailbox(run.count, run.needed) or run.mailbox
   end
+  if run.needed > run.other.size then
+    run.other = hosting.mailbox(run.count, run.needed) or run.other
+  end
+end
+
+-- Has all replicas make a step, and more as far as they need nobody else for that; the shards that
+-- were written.
+local function make_step(run, told)
+  run.told = run.told + 1
+  told.id, told.step, told.stamp = last_id, run.told, last_id * 2 ^ 32 + run.stamps
+  told.reduces, told.bytes = run.reduces, run.bytes
+  local met = hosting.step(run.hosting, told, run.read, run.mailbox, run.other)
+  run.stamps = run.stamps + 2 * (met.meetings + 1)
+  run.reduces, run.bytes = met.reduces, met.bytes
+  run.needed = math.max(run.needed, met.needed)
+  if met.meetings > 0 and met.meetings % 2 == 0 then
+    run.mailbox, run.other = run.other, run.mailbox -- where the last meeting was
+  end
+  if run.mailbox then run.mailbox:clear() end
+  return take(run, met.left)
 end
 
 local function run_there(run, sent)
   last_id = last_id + 1
-  run.needed, run.mailbox, run.other = 0, nil, nil
+  run.told, run.stamps, run.needed = -1, 0, FIRST_ROW
+  run.mailbox, run.read = hosting.mailbox(run.count, FIRST_ROW), nil
+  run.other = run.mailbox and hosting.mailbox(run.count, FIRST_ROW)
+  if not run.other then run.mailbox = nil end
   for k = 1, run.count do run.replicas[k] = {index = k} end
-  local told = {id = last_id, count = run.count, draws = run.draws, step = 0, sent = sent,
-                torch = package.loaded.torch ~= nil}
-  local shards = take(run, hosting.step(run.hosting, told))
+  local shards = make_step(run, {count = run.count, draws = run.draws, sent = sent,
+                                 torch = package.loaded.torch ~= nil})
   while not all_finished(run) do
-    told = {id = last_id, step = told.step + 1, answer = meet_there(run), shards = shards,
-            stamp = last_id * 2 ^ 32 + told.step + 1, reduces = run.reduces, bytes = run.bytes}
+    local answer = meet_there(run)
     turn_mailboxes(run)
-    shards = take(run, hosting.step(run.hosting, told, run.other, run.mailbox))
+    shards = make_step(run, {count = run.count, answer = answer, shards = shards})
   end
 end
 
@@ -201,9 +227,7 @@ end
 local function run_on_workers(run, sent)
   io.stdout:flush() -- what is printed here comes before what replicas print
   run.hosting = hosting.new(run.count)
-  run.owned = {is_seen = function(value)
-    return run.mailbox ~= nil and run.mailbox:place_of(value) ~= nil
-  end}
+  run.owned = true
   for attempt = 1, 2 do
     local ok, err = pcall(run_there, run, sent)
     if ok then return end

@@ -13,6 +13,9 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
+--- Bytes at the beginning of a row for other uses.
+M.HEAD = 1024
+
 -- Arrays begin at such addresses; so much lies before one and behind it, with the stamps.
 local ALIGNMENT = 64
 
@@ -32,10 +35,11 @@ function M.new(memory, rows, size, keep)
                        places = {}}, Mailbox)
 end
 
---- A row, from 1, to write to from its beginning on.
+--- A row, from 1, to write to from behind its head on.
 -- @number number which one @number stamp a number that nobody has written here before
 function Mailbox:begin(number, stamp)
-  return setmetatable({mailbox = self, first = (number - 1) * self.size, used = 0, stamp = stamp},
+  return setmetatable({mailbox = self, first = (number - 1) * self.size, used = M.HEAD,
+                       stamp = stamp},
                       Row)
 end
 

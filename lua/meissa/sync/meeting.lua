@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Meetings: what is done when all replicas of meissa.replicas have come to the same exchange.
 --
--- Each takes the run of the replicas ({count, slots, reduces, bytes, owned = see values.reduce,
+-- Each takes the run of the replicas ({count, slots, reduces, bytes, owned = true
 -- where what they give is nobody else's, ...}) and their requests, in their order, and checks that
 -- these go together. What all get it gives; exchanges work in place. One thread; nothing waits.
 -- @module meissa.sync.meeting

@@ -9,7 +9,6 @@ local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
-local methods = require "meissa.array.method"
 local nesting = require "meissa.base.nesting"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
@@ -117,6 +116,33 @@ function M.check_alike(where, all)
   end
 end
 
+local function form_of_key(key)
+  if type(key) == "string" then return #key .. ":" .. key end
+  if type(key) == "number" then return string.format("%.17g", key) end
+  return type(key) == "boolean" and tostring(key) or nil
+end
+
+local function form_of_leaf(value)
+  if is_number(value) then return "n" end
+  if not array.is(value) then return nil end
+  local about, core = array.describe(value), array.core(value)
+  local usable = core.readable == core.generation and core.writable == core.generation
+  return usable and not about.sparse and about.type .. table.concat(about.dims, "x") or nil
+end
+
+--- What a table's values are like, as text that is the same for those of one form; nil where there
+-- is something in it but numbers and dense arrays that can be written.
+function M.form(t)
+  local words = {}
+  for n, key in ipairs(tables.keys(t)) do
+    local of_key, value = form_of_key(key), t[key]
+    local of_value = (is_leaf(value) and form_of_leaf or M.form)(value)
+    if not of_key or not of_value then return nil end
+    words[n] = of_key .. "=" .. of_value
+  end
+  return "{" .. table.concat(words, ",") .. "}"
+end
+
 local function plus(a, b)
   if is_number(a) then return a + b end
   a:add(b)
@@ -127,11 +153,6 @@ local function copy_of(value)
   return is_number(value) and value or value:clone()
 end
 
--- Elements that are summed at a time, so that they are written to memory once.
-local PIECE = 2048
-
-local COPY, AXPY = methods.of.copy.operation, methods.of.axpy.operation
-
 -- Whether an array can be written, its elements one behind the other.
 local function is_plain(value)
   local core = array.core(value)
@@ -139,7 +160,8 @@ local function is_plain(value)
     core.writable == core.generation
 end
 
--- Whether all arrays of a list can be written so, and no two share memory.
+--- Whether all arrays of a list can be written, their elements one behind the other, and no two
+-- share memory.
 local function are_apart(list)
   local spans = {}
   for _, value in ipairs(list) do
@@ -156,46 +178,16 @@ local function are_apart(list)
   return true
 end
 
--- Sums are formed here where the array itself is not their first term.
-local scratch = ffi.new("double[?]", PIECE)
+M.are_apart = are_apart
 
--- Makes an array the sum of others of its type and size, added in their order; it holds the term
--- with number `own` itself, if that is given.
-local function add_up(target, terms, own)
-  if not is_plain(target) then
-    target:copy(terms[1])
-    for k = 2, #terms do target:add(terms[k]) end
-    return
-  end
-  local core, bytes = array.core(target), array.describe(target).bytes
-  local count, type, from = tonumber(core.count), core.type, {}
-  local size, to = bytes / count, ffi.cast("char *", core.data)
-  for k, term in ipairs(terms) do
-    from[k] = k == own and to or ffi.cast("char *", array.core(term).data)
-  end
-  local aside = own and own > 1
-  for first = 0, count - 1, PIECE do
-    local at, many = first * size, math.min(PIECE, count - first)
-    local sum = aside and ffi.cast("char *", scratch) or to + at
-    for k = own == 1 and 2 or 1, #from do
-      lib.ms_row_apply(k == 1 and COPY or AXPY, type, sum, 1, type, from[k] + at, 1, many, 1,
-                       c_api.err)
-    end
-    if aside then ffi.copy(to + at, sum, many * size) end
-  end
-  if c_api.err.code ~= 0 then c_api.raise_pending() end
-end
-
---- Gives a table's values others, in order: sums, where these are `terms`.
--- @number[opt] own which one of the terms is what the table's arrays hold
-function M.assign(t, values, own)
+--- Gives a table's values others, in order.
+function M.assign(t, values)
   local e = 0
-  if own and not are_apart(leaves(t)) then own = nil end
   walk(t, function(old)
     e = e + 1
     local new = values[e]
     if is_number(old) then return new end
-    if type(new) == "table" and new.terms then add_up(old, new.terms, own) else old:copy(new) end
+    old:copy(new)
     return nil
   end)
 end
@@ -231,16 +223,6 @@ local function are_distinct(lists)
   return true
 end
 
--- The sum of the arrays with a number as its `terms`, if all are seen; nil else.
-local function terms_of(lists, e, is_seen)
-  local terms = {}
-  for k, list in ipairs(lists) do
-    if not array.is(list[e]) or not is_seen(list[e]) then return nil end
-    terms[k] = list[e]
-  end
-  return {terms = terms}
-end
-
 -- What the values with a number become; own(value) gives one that may be changed.
 local function combined(lists, e, op, own)
   local sum = own(lists[1][e])
@@ -254,9 +236,8 @@ end
 --- Reduces the replicas' values in the order of the replicas.
 -- @tab all by replica, a list of tables of one form
 -- @func[opt] op op(a, b) gives what a becomes with b, of which it may change a (their sum)
--- @tab[opt] owned where arrays may be changed, which share no memory: {is_seen = is_seen(value),
--- whether all who get the results see an array as it is}
--- @treturn table the results in order, for `assign`: sums of arrays that all see as their `terms`
+-- @bool owned arrays may be changed, which share no memory
+-- @treturn table the results in order, for `assign`
 -- Errors: BDY for what op gives.
 function M.reduce(all, op, owned)
   local results, lists = {}, {}
@@ -264,8 +245,7 @@ function M.reduce(all, op, owned)
   owned = owned and are_distinct(lists) and owned
   local function own(value) return owned and array.is(value) and value or copy_of(value) end
   for e = 1, #(lists[1] or {}) do
-    results[e] = owned and not op and terms_of(lists, e, owned.is_seen) or
-      combined(lists, e, op, own)
+    results[e] = combined(lists, e, op, own)
   end
   return results
 end

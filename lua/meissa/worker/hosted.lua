@@ -1,16 +1,22 @@
 -- SPDX-License-Identifier: MIT
 --- Replicas of meissa.replicas on a worker, which stay there while others are waited for.
 --
--- A job of the driver's has a block for each replica: the first begins it, each later one goes on
--- with it after an exchange, with what has come of that. A process that has not carried a replica
--- up to there (it took the place of one that has died) says that the replica is lost.
+-- A job of the driver's has a block for each worker: the first job begins the worker's replicas,
+-- each later one goes on with them after an exchange, with what has come of that. Where memory is
+-- shared they then exchange with those of other workers (meissa.worker.collective) and go on in the
+-- same job, until something is to be done that needs the driver: what one of them has printed is to
+-- be shown, has written to a shard to be seen by all, or waits for takes more than a sum; or some
+-- time is over. A process that has not carried a replica up to there (it took the place of one that
+-- has died) says that the replica is lost.
 -- @module meissa.worker.hosted
 
-local mailboxes = require "meissa.kernel.mailbox"
 local buffer = require "string.buffer"
+local collectives = require "meissa.worker.collective"
 local encoded = require "meissa.base.encoded"
+local mailboxes = require "meissa.kernel.mailbox"
 local message = require "meissa.kernel.message"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
+local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
@@ -34,6 +40,9 @@ end, remedy = "Replicas give each other numbers, strings, dense arrays, tensors,
 
 -- Nothing fits into it.
 local NO_MAILBOX = mailboxes.new(nil, 0, 0)
+
+-- Seconds after which the driver is to know that replicas are still at work.
+local PATIENCE = 0.25
 
 -- The run that the driver speaks of, begun here if it is new.
 local function run_of(told)
@@ -75,43 +84,108 @@ end
 -- Gives a replica what its request has come to; what its call returns.
 local function answer(replica, told)
   local request, done = replica.request, told.answer.done
-  run.reduces, run.bytes = told.reduces, told.bytes
   local packed = told.answer.all or told.answer[replica.index]
   if packed and request.kind == "exchange" then
     request.array:copy(message.open(packed, told.read)[1])
   elseif packed then
-    values.assign(request.values, message.open(packed, told.read)[1], replica.index)
+    values.assign(request.values, message.open(packed, told.read)[1])
   end
   return done
 end
 
--- A message of what a replica has come to, with its large arrays in the mailbox that is written;
--- and the bytes that these need there.
-local function leave(k, request, told)
-  local options = tables.copy(WORDS)
-  options.row = (told.written or NO_MAILBOX):begin(k, told.stamp)
-  return message.pack({request}, 1, options), options.row.used
+-- ------------------------------------------------------------------------------- a job
+
+-- The replicas that a worker has in a job, one after the other; what each has come to is noted in
+-- `left`: {torn = true}, {failed = an error}, or {shards =} of one that waits or is finished.
+local Crew = {}
+Crew.__index = Crew
+
+-- Has a replica do something; whether it could.
+function Crew:attempt(k, fn, ...)
+  local ok, err = pcall(fn, ...)
+  if not ok then self.left[k] = {failed = thrown.encode(err)} end
+  return ok
 end
 
-local function go_on(k, told)
-  local replica
-  if told.step == 0 then
-    replica = replica_coroutines.begin(run, k, run.fn, run.arguments, run.given)
+-- Begins a replica.
+local function begin(crew, k)
+  replica_coroutines.begin(run, k, run.fn, run.arguments, run.given)
+  crew.left[k] = {shards = written(run.replicas[k])}
+end
+
+-- Goes on with a replica that has got what it asked for.
+local function go_on(crew, k, done)
+  replica_coroutines.go_on(run.replicas[k], done)
+  crew.left[k] = {shards = written(run.replicas[k])}
+end
+
+-- Goes on with what the driver tells.
+local function take_up(crew, k)
+  local told, replica = crew.told, run.replicas[k]
+  publish(told)
+  local done = answer(replica, told)
+  if told.read and not told.read:is_intact() then
+    crew.left[k] = {torn = true}
   else
-    replica = run.replicas[k]
-    publish(told)
-    local done = answer(replica, told)
-    if told.read and not told.read:is_intact() then return {torn = true} end
-    replica_coroutines.go_on(replica, done)
+    go_on(crew, k, done)
   end
-  replica.step, named[replica.face] = told.step, AWAY
-  local shards = written(replica)
-  if not replica.finished then
-    local request, needed = leave(k, replica.request, told)
-    return {request = request, needed = needed, shards = shards}
+end
+
+function Crew:each(fn, ...)
+  for k = self.first, self.last do
+    self:attempt(k, fn, self, k, ...)
+    if run.replicas[k] then
+      run.replicas[k].step, named[run.replicas[k].face] = self.told.step, AWAY
+    end
   end
-  run.replicas[k] = nil
-  return {result = message.pack({replica.result}, 1, WORDS), needed = 0, shards = shards}
+end
+
+-- The replicas, if all wait for others and nothing that they left is for the driver.
+function Crew:waiting()
+  if self.job.printed or system.clock() - self.begun > PATIENCE then return nil end
+  local list = {}
+  for k = self.first, self.last do
+    local left, replica = self.left[k], run.replicas[k]
+    if not left.shards or #left.shards > 0 or replica.finished then return nil end
+    list[#list + 1] = replica
+  end
+  return list
+end
+
+-- What was exchanged without the driver counts, too.
+local function count_exchange(request)
+  if request.kind == "allReduce" then
+    run.reduces = run.reduces + 1
+    run.bytes = run.bytes + 2 * (run.count - 1) * values.bytes(request.values)
+  elseif request.kind == "scatter" then
+    run.bytes = run.bytes + (run.count - 1) * values.bytes(request.values)
+  end
+end
+
+-- Exchanges with other workers and goes on, as long as that is all that is needed.
+function Crew:meet_others()
+  while true do
+    local met, done, needed = self.collective:join(self:waiting())
+    self.needed = math.max(self.needed, needed)
+    if not met then return met end
+    local request = run.replicas[self.first].request
+    count_exchange(request)
+    self:each(go_on, request.kind == "allReduce" and done or nil)
+  end
+end
+
+-- What a replica leaves for the driver, with large arrays in the mailbox where that looks for them.
+local function leave(crew, k, board, stamp)
+  local replica, left = run.replicas[k], crew.left[k]
+  if not left.shards then return end
+  if replica.finished then
+    left.result, run.replicas[k] = message.pack({replica.result}, 1, WORDS), nil
+    return
+  end
+  local options = tables.copy(WORDS)
+  options.row = board:begin(k, stamp)
+  left.request = message.pack({replica.request}, 1, options)
+  crew.needed = math.max(crew.needed, options.row.used)
 end
 
 local function is_lost(k, told)
@@ -120,15 +194,36 @@ local function is_lost(k, told)
   return not replica or replica.step ~= told.step - 1
 end
 
--- Begins replica k, or goes on with it: {lost = true}, {torn = true}, {failed = an error},
--- {request =, shards =} or {result =, shards =}, with messages.
-local function step(k, told)
-  if is_lost(k, told) then return {lost = true} end
-  local ok, left = pcall(function()
-    run_of(told)
-    return go_on(k, told)
-  end)
-  return ok and left or {failed = thrown.encode(left)}
+-- All replicas of the worker leave the same.
+function Crew:fill(left)
+  for k = self.first, self.last do self.left[k] = left end
+end
+
+function Crew:run()
+  local told = self.told
+  for k = self.first, self.last do
+    if is_lost(k, told) then
+      self.job:leave()
+      return self:fill {lost = true}
+    end
+  end
+  run_of(told)
+  run.reduces, run.bytes = told.reduces, told.bytes
+  self:each(told.step == 0 and begin or take_up)
+  local met = false
+  if self.collective then met = self:meet_others() end
+  if met == nil then return self:fill {torn = self.collective.torn, lost = true} end
+  local board, stamp = NO_MAILBOX, 0
+  if self.collective then board, stamp = self.collective:board() end
+  for k = self.first, self.last do self:attempt(k, leave, self, k, board, stamp) end
+end
+
+-- Does a worker's part of a job.
+function Crew:work()
+  local ok, err = pcall(self.run, self)
+  if ok then return end
+  self.job:leave()
+  self:fill {failed = thrown.encode(err)}
 end
 
 -- A mailbox where a job's operand has it.
@@ -138,13 +233,31 @@ local function mailbox_of(about, operands)
   return mailboxes.new(operand.pointer, operand.dims[1], about.size)
 end
 
---- A function that runs a block of such a job, given its number: what the replica with that number
--- has left, encoded.
--- @string bytes what the driver tells @tab operands the job's
-function M.prepare(bytes, operands)
-  local told = encoded.from_message(bytes)
-  told.read, told.written = mailbox_of(told.read, operands), mailbox_of(told.written, operands)
-  return function(number) return buffer.encode(step(number + 1, told)) end
+--- A function that runs a block of such a job, given its number: what its replicas have left, by
+-- their numbers, encoded, with `meetings`, how many there were, `needed`, the bytes of a row that
+-- they would have needed, `reduces` and `bytes`.
+-- @string bytes what the driver tells @param job the worker's
+function M.prepare(bytes, job)
+  local told, operands = encoded.from_message(bytes), job:operands()
+  for _, name in ipairs {"read", "written", "other"} do
+    told[name] = mailbox_of(told[name], operands)
+  end
+  return function(number)
+    local crew = setmetatable({told = told, job = job, left = {}, needed = 0,
+                               begun = system.clock(), first = told.firsts[number + 1],
+                               last = told.firsts[number + 2] - 1}, Crew)
+    if told.written then
+      crew.collective = collectives.new(job, {
+        count = told.count, firsts = told.firsts, block = number + 1, stamp = told.stamp,
+        boards = {told.written, told.other},
+      })
+    end
+    crew:work()
+    return buffer.encode {left = crew.left, needed = crew.needed,
+                          reduces = run and run.reduces or 0,
+                          bytes = run and run.bytes or 0,
+                          meetings = crew.collective and crew.collective.meetings or 0}
+  end
 end
 
 return M

@@ -13,6 +13,7 @@ local basics = require "meissa.base.basics"
 local core = require "meissa.core"
 local hosted = require "meissa.worker.hosted"
 local nesting = require "meissa.base.nesting"
+local replica_coroutines = require "meissa.worker.replica_coroutine"
 local thrown = require "meissa.base.thrown"
 local trace = require "meissa.base.trace"
 
@@ -34,11 +35,13 @@ end
 
 local current -- the job that prints now
 
---- `print` as bodies have it: whole lines that arrive at the driver once the job has committed.
+--- `print` as bodies and replicas have it: whole lines that arrive at the driver once the job has
+-- committed, after which it has `printed`.
 function M.print(...)
   local count = select("#", ...)
   local words = {}
   for i = 1, count do words[i] = tostring((select(i, ...))) end
+  current.printed = true
   current:print(table.concat(words, "\t") .. "\n")
 end
 
@@ -67,7 +70,7 @@ end
 
 -- What runs a job's blocks: as run_blocks takes it, and order_of(err), see execution.lua.
 local function prepare(job, static)
-  if static == hosted.KEY then return hosted.prepare(job.run, job:operands()) end
+  if static == hosted.KEY then return hosted.prepare(job.run, job) end
   if M.prepare then return M.prepare(static, job.run, job:operands(), job.ranges) end
   return require("meissa.kernel.execution").prepare(static, job)
 end
@@ -107,7 +110,7 @@ function M.main(fd)
   local kernels = {}
   nesting.in_body, basics.on_worker = true, true
   hosted.worker = worker:number()
-  _G.print = M.print
+  _G.print, replica_coroutines.print = M.print, M.print
   while true do
     local job = worker:next()
     if not job then break end

@@ -219,8 +219,12 @@ end
 -- What replicas have in the place of LuaJIT's generator, which goes on from whoever drew last.
 local OWN = {random = random.as_library, randomseed = random.reseed}
 
+--- What `print` is for replicas, where that is another one than this process's.
+M.print = nil
+
 local function instead_of(fn)
   local library, name = builtin.find(fn)
+  if library == "_G" and name == "print" then return M.print end
   return library == "math" and OWN[name] or nil
 end
 
