@@ -148,7 +148,7 @@ return {
     finders = {merges, loops},
     mutants = {
       {"earlier rounds stay", "lua/meissa/driver/snapshot.lua",
-       "for _, put_back in ipairs(kept or {}) do put_back() end", ""},
+       "for _, put_back in ipairs(run.kept or {}) do put_back() end", ""},
       {"private state stays", "lua/meissa/driver/snapshot.lua",
        "ipairs(group.keeps and group.members or {})", "ipairs({})"},
       {"any dimension is shared out", "csrc/depend/placement.c",

@@ -145,10 +145,8 @@ local function on_workers() return not nesting.in_body and pool.workers() > 0 en
 -- How the blocks of a job wait for each other.
 local function describe(self)
   local sync, first, reads = self.sync, versioned.packed(self.found)
-  return {sync = sync.sync, staleness = sync.staleness, depth = sync.depth, workers = sync.workers,
-          backup = sync.backup, timeout = sync.timeout, read_first = first, reads = reads,
-          lagged = sync.lags and 1 or nil, sets = self.found.sets,
-          images = sync.images and (sync.lags or on_workers() or replay.record()) and true or nil}
+  return waits.of_job(sync, first, reads, self.found.sets,
+                      sync.images and (sync.lags or on_workers() or replay.record()))
 end
 
 -- The job's grid, rows and waits.

@@ -372,9 +372,9 @@ function M.run(run)
     self.all[g] = copies.open(group, run.space.check)
     if group.exchange then self.states[#self.states + 1] = self.all[g] end
   end
-  local kept = run.space.transaction and snapshots.take(run, groups) or nil
+  run.kept = run.space.transaction and snapshots.take(run, groups) or nil
   for _, group in ipairs(groups) do group.running = true end
-  local ok, err = pcall(snapshots.attempt, run, kept, function()
+  local ok, err = pcall(snapshots.attempt, run, function()
     self:rounds()
     run.held = interrupt.hold()
     self:finish()

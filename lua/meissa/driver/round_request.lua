@@ -15,10 +15,10 @@ local M = {}
 local NAME = "meissa.iterate"
 
 -- Options that a loop in rounds has by itself, and those that it has in common with others.
-local OWN = {"stop", "test", "dry", "ranges", "depth", "staleness", "sync", "by", "lags", "check"}
+local OWN = {"stop", "test", "dry", "ranges", "by", "check"}
 local COMMON = {"explain", "engine", "numeric", "reduce", "impure"}
 local OPTIONS = {}
-for _, list in ipairs {OWN, COMMON} do
+for _, list in ipairs {OWN, waits.rounds.options, COMMON} do
   for _, name in ipairs(list) do OPTIONS[#OPTIONS + 1] = name end
 end
 
@@ -112,9 +112,6 @@ local function ranges_of(space, options, given)
   return own, {first = elements[1], count = count, parts = parts}
 end
 
--- Names of settings for rounds.
-local SETTINGS = {"data-centric", "bsp", "bsp-2barrier", "pd-delay", "ssp", "async"}
-
 --- Reads the arguments: `values`, the arrays; `list`, whether they came as one; `rounds`; `space`,
 -- that of one round; `fn`, the closure; `stop`, `test`, `dry`, `depth`.
 -- Errors: OPT, ARR.
@@ -141,7 +138,7 @@ function M.parse(...)
   if options.by then
     request.space, request.parts = ranges_of(request.space, options, request.given)
   end
-  request.sync = waits.open(waits.parse(NAME, options, SETTINGS), pool.workers())
+  request.sync = waits.open(waits.parse(NAME, options, waits.rounds), pool.workers())
   for _, name in ipairs {"dry", "check"} do
     if options[name] ~= nil and type(options[name]) ~= "boolean" then
       errors.raise("OPT", "%s: option '%s' is true or false, not %s", NAME, name,

@@ -27,8 +27,9 @@ local snapshots = require "meissa.driver.snapshot"
 local speculate = require "meissa.driver.speculate"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
-local versioned = require "meissa.plan.versioned"
 local version_memory = require "meissa.driver.version_memory"
+local versioned = require "meissa.plan.versioned"
+local waits = require "meissa.sync.waits"
 
 local M = {}
 
@@ -174,10 +175,8 @@ function M.describe(self, run)
   run.plan.notes = versioned.words(found, asked, self.versions.memory:bytes())
   run.plan.readers, run.plan.diameter = found.most, versioned.diameter(found)
   local first, reads = versioned.packed(found)
-  return {sync = asked.sync, staleness = asked.staleness, depth = asked.depth,
-          workers = asked.workers, read_first = first, reads = reads,
-          images = asked.images and (asked.lags or on_workers() or recorded()) and true or nil,
-          lagged = asked.lags and 1 or nil, sets = found.sets}
+  return waits.of_job(asked, first, reads, found.sets,
+                      asked.images and (asked.lags or on_workers() or recorded()))
 end
 
 -- Plans as many rounds as can be planned at once, after `done`.
@@ -321,14 +320,10 @@ end
 -- @treturn table the scalars to assign, by capture
 -- Errors: DEP BDY ARR WRK INT NET, and what `stop` raises.
 function M.run(self, plan)
-  self.scalars, self.measured, self.draws = {}, {}, random.next_loop()
+  self.scalars, self.measured, self.draws, self.kept = {}, {}, random.next_loop(), {}
   round_tests.begin(self)
-  local ok, run, done = pcall(run_all, self, plan)
-  if not ok then
-    if self.held then interrupt.release() end
-    for _, put_back in ipairs(self.kept or {}) do put_back() end
-    error(run, 0)
-  end
+  local run, done
+  snapshots.attempt(self, function() run, done = run_all(self, plan) end)
   self.measured.seconds = system.clock() - self.request.called
   self.measured.rounds, self.measured.workers = done, self.measured.workers or 0
   loop.remember(plans.measured(run.plan, self.measured))

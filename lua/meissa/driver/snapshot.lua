@@ -44,17 +44,19 @@ function M.take(run, groups)
 end
 
 --- Calls fn; if it raises, what the snapshot has is put back, or lost where there is none.
+-- @tab run of a loop, or what a loop in rounds is: its `kept` is the snapshot, as it is when fn
+-- raises; `held` says whether Ctrl-C is held then
 -- Errors: what fn raises; INT.
-function M.attempt(run, kept, fn)
+function M.attempt(run, fn)
   local ok, err = pcall(fn)
   if ok then return end
   if run.held then interrupt.release() end
-  for _, put_back in ipairs(kept or {}) do put_back() end
+  for _, put_back in ipairs(run.kept or {}) do put_back() end
   if thrown.is_interrupt(err) then
     err = errors.new {code = "INT", message = "interrupted", file = run.record.file,
                       line = run.record.line}
   end
-  if not kept then failures.invalidate(run, err) end
+  if not run.kept then failures.invalidate(run, err) end
   error(err, 0)
 end
 

@@ -3,6 +3,8 @@
 -- execution adds. See meissa.kernel.
 -- @module meissa.kernel.pack
 local buffer = require("string.buffer")
+local c_api = require("meissa.array.c_api")
+local ffi = require("ffi")
 local large_values = require("meissa.kernel.large_values")
 local core = require("meissa.core")
 local errors = require("meissa.base.errors")
@@ -12,6 +14,8 @@ local native_engine = require("meissa.kernel.native")
 local tables = require("meissa.base.tables")
 
 local M = {}
+
+local lib, extents = c_api.lib, ffi.typeof("int64_t[?]")
 
 --- Bytes of the key that kernel bytes begin with.
 M.KEY = 32
@@ -256,12 +260,8 @@ end
 
 -- Whether an array's elements lie one after the other, the last subscript fastest.
 local function is_row_major(about)
-  local stride = 1
-  for d = #about.dims, 1, -1 do
-    if about.strides[d] ~= stride then return false end
-    stride = stride * about.dims[d]
-  end
-  return true
+  local rank = #about.dims
+  return lib.ms_is_row_major(rank, extents(rank, about.dims), extents(rank, about.strides))
 end
 
 -- What decides about the text beside the plan: how each array lies in memory.

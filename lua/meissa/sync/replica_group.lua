@@ -20,8 +20,7 @@ local M = {}
 M.MOST = 4096
 
 local OPTIONS = {"replicas", "every", "final", "exchange", "shuffle", "on_round", "cut", "params"}
-for _, name in ipairs(settings_of.OPTIONS) do OPTIONS[#OPTIONS + 1] = name end
-for _, name in ipairs(settings_of.OWN_OPTIONS) do OPTIONS[#OPTIONS + 1] = name end
+for _, name in ipairs(settings_of.OF_LOOPS) do OPTIONS[#OPTIONS + 1] = name end
 
 local Replica = {}
 
@@ -196,8 +195,7 @@ end
 
 -- What private state, which has no exchange, cannot have.
 local EXCHANGES = {"final", "on_round", "cut"}
-for _, name in ipairs(settings_of.OPTIONS) do EXCHANGES[#EXCHANGES + 1] = name end
-for _, name in ipairs(settings_of.OWN_OPTIONS) do EXCHANGES[#EXCHANGES + 1] = name end
+for _, name in ipairs(settings_of.OF_LOOPS) do EXCHANGES[#EXCHANGES + 1] = name end
 
 local function check_private(options)
   if options.exchange ~= nil and type(options.exchange) ~= "boolean" then

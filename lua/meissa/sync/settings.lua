@@ -11,18 +11,16 @@ local waits = require "meissa.sync.waits"
 
 local M = {}
 
---- Options of an exchange.
+--- Options of an exchange; between the blocks of a loop it has those of waits.exchanges, too.
 M.OPTIONS = {"topology", "staleness", "filter", "merge", "quota", "residual", "bound", "push_sum",
              "biased"}
 
 --- Options of an exchange between the blocks of a loop.
-M.OWN_OPTIONS = {"sync", "lags", "backup", "timeout"}
+M.OF_LOOPS = {unpack(M.OPTIONS)}
+for _, name in ipairs(waits.exchanges.options) do M.OF_LOOPS[#M.OF_LOOPS + 1] = name end
 
 --- The greatest staleness that is chosen where it is "auto".
 M.MOST_STALENESS = 8
-
--- Names of settings for exchanges.
-local SETTINGS = {"notify-ack", "data-centric", "bsp", "ssp", "async", "barrier"}
 
 local function refuse(format, ...)
   errors.raise("OPT", format, ...)
@@ -349,12 +347,10 @@ function M.read(where, options, replicas)
     refuse("staleness = \"auto\" chooses among staleness from 0 on: leave out 'sync' and 'lags'")
   end
   settings.waits = waits.parse(where, settings.auto and without_staleness(options) or options,
-                               SETTINGS)
+                               waits.exchanges)
   settings.staleness = settings.waits.staleness or settings.staleness
   settings.asked = {}
-  for _, list in ipairs {M.OPTIONS, M.OWN_OPTIONS} do
-    for _, name in ipairs(list) do settings.asked[name] = options[name] end
-  end
+  for _, name in ipairs(M.OF_LOOPS) do settings.asked[name] = options[name] end
   M.set_filter(settings, options.filter)
   M.check(settings)
   return settings

@@ -9,6 +9,18 @@ local ffi = require "ffi"
 
 local M = {}
 
+--- Who waits by options: `options`, what they are called; `settings`, which names `sync` may have.
+-- Rounds of meissa.iterate, and exchanges of replicas, of which all that are of one kind have an
+-- option `staleness`.
+M.rounds = {
+  options = {"depth", "staleness", "sync", "lags"},
+  settings = {"data-centric", "bsp", "bsp-2barrier", "pd-delay", "ssp", "async"},
+}
+M.exchanges = {
+  options = {"sync", "lags", "backup", "timeout"},
+  settings = {"notify-ack", "data-centric", "bsp", "ssp", "async", "barrier"},
+}
+
 local MOST_LAG, MOST_FACTOR = 2 ^ 16 - 1, 1e5
 
 -- An option that is a whole number from `least` to `most`.
@@ -113,12 +125,12 @@ local function quoted(names)
 end
 
 --- What the options ask for.
--- @string where the function's name @tab options @tab names of settings that it has
+-- @string where the function's name @tab options @tab who M.rounds or M.exchanges
 -- @treturn table {where =, sync =, staleness =, depth =, lags =, backup =, timeout = in
 -- hundredths}, as far as they were given
 -- Errors: OPT.
-function M.parse(where, options, names)
-  local known = options.sync == nil
+function M.parse(where, options, who)
+  local names, known = who.settings, options.sync == nil
   for _, name in ipairs(names) do known = known or options.sync == name end
   if not known then
     local near = type(options.sync) == "string" and errors.nearest(options.sync, names)
@@ -149,6 +161,16 @@ function M.open(asked, workers)
           images = (lag > 0 or setting.read_ahead > 0) or nil,
           lags = lag > 0 and asked.lags or nil, backup = asked.backup, timeout = asked.timeout,
           oldest = (setting.backup > 0 or setting.timeout > 0) and lag or nil}
+end
+
+--- How the blocks of a job wait, as it takes it.
+-- @tab open what M.open gave
+-- @param first @param reads what each block reads, packed @tab sets the same, of ranges
+-- @param[opt] images whether blocks work on images of what they read
+function M.of_job(open, first, reads, sets, images)
+  return {sync = open.sync, staleness = open.staleness, depth = open.depth, workers = open.workers,
+          backup = open.backup, timeout = open.timeout, read_first = first, reads = reads,
+          lagged = open.lags and 1 or nil, sets = sets, images = images and true or nil}
 end
 
 return M
