@@ -298,6 +298,7 @@ describe("meissa.replicas on workers", function()
             for _ = 1, step do r.allReduce(step) end
             r.barrier()
             if (r.index + step) % 3 == 0 then say(r.index, r.scatter(step)) else r.scatter(0) end
+            r.allReduce(meissa.full(3, step))
           end
         end)
         print "over"

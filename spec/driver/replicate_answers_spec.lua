@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What on_round answers: from which round on it governs, and which settings may follow which.
 local meissa = require "meissa"
+local model = require "spec.driver.replicate_model"
 local parallel = meissa.parallel
 
 local N, PASSES, EVERY = 24, 4, 3
@@ -56,6 +57,35 @@ for _, shm in ipairs {true, false} do
         assert.equal(right, with(3, run))
       end)
     end
+
+    it("leaves what filters hold back, and what push-sum has", function()
+      local answers = {nil, {filter = {relative = 0.02}}, {merge = {weighted = 0.7}}, nil,
+                       {filter = {magnitude = 0.05}}, {every = 2}, {filter = {relative = 0.3}}}
+      for number, options in ipairs {
+        {topology = "ring", filter = {relative = 0.1}}, {topology = "ring-both", quota = 28},
+        {topology = "one-peer-exponential", filter = {magnitude = 0.2}, residual = "invalidate"},
+        {topology = "ring"}, {topology = "chain", push_sum = true},
+      } do
+        options.final, options.cut, options.replicas, options.every = "none", 1, 4, 2
+        options.on_round = function(s)
+          local answer = answers[s.round]
+          return options.push_sum and answer and {merge = "mean"} or answer
+        end
+        local function run()
+          local w = meissa.zeros(4)
+          local r = meissa.replicate(w, options)
+          for _, i in parallel(PASSES, N) do
+            r[i % 4 + 1] = 0.9 * r[i % 4 + 1] + 0.1 * i
+            r[1] = r[1] + 0.01 * i
+          end
+          local rows = {}
+          for k = 1, 4 do rows[k] = table.concat(r:replica(k):totable(), " ") end
+          return table.concat(rows, "\n")
+        end
+        local right = with(0, function() return model.with_barrier(run) end)
+        for workers = 0, 2 do assert.equal(right, with(workers, run), number) end
+      end
+    end)
 
     it("may be a factor of a row's method", function()
       local X = meissa.rand({40, 4}, {seed = 1})

@@ -1,7 +1,18 @@
 -- SPDX-License-Identifier: MIT
 --- A serial model of loops over replicas, in plain Lua and from the manual's words alone: shares,
 -- rounds, exchanges without filters, the final merge. What specs compare loops with, bit for bit.
+local settings_of = require "meissa.sync.settings"
+
 local M = {}
+
+--- What a function gives where all exchanges have a barrier.
+function M.with_barrier(fn)
+  local is_posted = settings_of.is_posted
+  settings_of.is_posted = function() return false end
+  local ok, result = pcall(fn)
+  settings_of.is_posted = is_posted
+  return ok and result or error(result, 0)
+end
 
 --- The iterations of each replica, {pass, e} one after the other: shares of n values, longer ones
 -- first.

@@ -8,6 +8,7 @@ local loops = {spec = "spec/driver/replicate_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
 local rules = {spec = "spec/driver/replicate_rules_spec.lua"}
 local stale = {spec = "spec/driver/replicate_stale_spec.lua"}
+local answers = {spec = "spec/driver/replicate_answers_spec.lua"}
 local functions = {spec = "spec/driver/replicas_spec.lua"}
 local tensors = {spec = "spec/driver/replicas_torch_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
@@ -77,7 +78,14 @@ return {
        "  elseif self:is_alike() then\n    ffi.copy(out, values[1], 8 * count)",
        "  elseif true then\n    ffi.copy(out, values[1], 8 * count)"},
       {"push-sum forgets its weights", "lua/meissa/sync/exchange.lua",
-       "out[k][i] = sums[k][i] / share[k]", "out[k][i] = sums[k][i]"},
+       "out[k][i] = sums[k][i] / share[k]", "out[k][i] = sums[k][i]", finders = {stale}},
+      {"all senders give away equal parts", "lua/meissa/sync/post.lua",
+       "1 / (#tells[j] + 1)", "1 / 2", finders = {stale}},
+      {"filters begin anew when options change", "lua/meissa/sync/post.lua",
+       "local have_rules = self.settings.rule and earlier.settings.rule",
+       "local have_rules = false", finders = {answers}},
+      {"push-sum begins anew when options change", "lua/meissa/sync/post.lua",
+       "if self.mixes and earlier.mixes then", "if false then", finders = {answers}},
       {"sigma counts twice", "lua/meissa/sync/settings.lua",
        "parsed.factor = gamma / parsed.sigma", "parsed.factor = gamma / parsed.sigma ^ 2"},
     },
@@ -341,7 +349,7 @@ return {
   },
   {
     rule = "what on_round answers governs from its own round on, and is told",
-    finders = {{spec = "spec/driver/replicate_answers_spec.lua"}},
+    finders = {answers},
     mutants = {
       {"at once", "lua/meissa/driver/replica_loop.lua",
        "while self.answers[1] and (last or self.answers[1].after <= self.t) do",
@@ -357,7 +365,7 @@ return {
   },
   {
     rule = "what on_round sets is data wherever the body uses it",
-    finders = {{spec = "spec/driver/replicate_answers_spec.lua"}},
+    finders = {answers},
     mutants = {
       {"methods of any object compute with numbers", "csrc/depend/parameter.c",
        "state->arrays != NULL && state->arrays[capture]", "state->arrays != NULL"},

@@ -84,8 +84,8 @@ local function told_of(state, lagged)
           model = group.model and group.model.id, members = members}
 end
 
--- Rows that begin with what the replicas hold, as version_memory.
-local function open_rows(self)
+-- Rows that begin with what the replicas hold, as version_memory, and with what others had.
+local function open_rows(self, earlier)
   local values = {}
   for g, state in ipairs(self.states) do
     local exchange = self.exchanges[g]
@@ -94,6 +94,10 @@ local function open_rows(self)
     for k = 1, self.replicas do
       local row = data + (k - 1) * exchange.at.size
       exchange:begin(k, state.before[k], row)
+      if earlier then
+        local others = earlier.exchanges[g]
+        exchange:carry(others, k, rows_of(earlier, g) + (k - 1) * others.at.size, row)
+      end
       if exchange.at.made and state.group.begun then row[exchange.at.made] = 1 end
     end
     values[g] = rows
@@ -107,8 +111,9 @@ end
 --- What the rounds of a loop need beside the loop.
 -- @tab run the loop's run @tab states of its groups: {group =, before = vectors, out = vectors,
 -- copies = function(k), count =} each @number rounds how many the loop may have
+-- @tab[opt] earlier the same before settings changed
 -- Errors: OPT ARR INT.
-function M.new(run, states, rounds)
+function M.new(run, states, rounds, earlier)
   local self = setmetatable({run = run, states = states, replicas = states[1].group.replicas,
                              exchanges = {}, told = {}, missed = 0}, Posted)
   local settings
@@ -136,7 +141,7 @@ function M.new(run, states, rounds)
     for j = 1, self.replicas do found.full = found.full and found.sets[k][j] == true end
   end
   self.found = found
-  open_rows(self)
+  open_rows(self, earlier)
   return self
 end
 

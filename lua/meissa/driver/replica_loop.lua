@@ -140,7 +140,8 @@ local function open_posted(self)
   local lead = self.lead
   local may_change = lead and (lead.on_round or lead.auto_every)
   local most = may_change and self.shares.largest * self.shares.passes or self.shares.rounds
-  self.posted = self.posted or posted_rounds.new(self.run, self.all, tonumber(most))
+  self.posted = self.posted or
+    posted_rounds.new(self.run, self.all, tonumber(most), self.posted_before)
 end
 
 -- Runs rounds `first` .. `last` of them, in which nobody waits for all.
@@ -213,7 +214,7 @@ local function govern(self, last)
     round_cuts.obey(self, self.t, answer)
     if answer.stop then return true end
     if answer.staleness or answer.filter or answer.merge then
-      self.posted = nil
+      self.posted_before, self.posted = self.posted, nil
       local settings = round_cuts.state(self).exchange.settings
       if settings_of.is_weaker(settings, self.weakest or self.lead.settings) then
         self.weakest = settings

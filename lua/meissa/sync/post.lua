@@ -9,9 +9,9 @@
 -- gives the same.
 --
 -- Deltas and push-sum are told as sums since the rows began: so a message that comes late, or
--- together with the next one, loses nothing. Where all hear all in every round, deltas are those of
--- the round, which are added to what all began it with, as in exchanges with a barrier: the same
--- bits.
+-- together with the next one, loses nothing. Where each hears just the round before, it is done as
+-- in exchanges with a barrier, with the same bits: deltas, if all hear all, are those of the round,
+-- which are added to what all began it with; of sums each takes its part from the sender's row.
 -- @module meissa.sync.post
 
 local c_api = require "meissa.array.c_api"
@@ -37,7 +37,7 @@ Posts.__index = Posts
 function M.new(settings, count, told)
   local self = setmetatable({settings = settings, count = count, out = doubles(count),
                              before = doubles(count), change = doubles(count),
-                             lagged = told.lagged}, Posts)
+                             lagged = told.lagged, exact = told.exact}, Posts)
   local receivers, senders = 0, 0
   if settings then
     self.tells = rows_of.tells(settings)
@@ -46,7 +46,6 @@ function M.new(settings, count, told)
       return (rows_of.senders(settings, k, t))
     end)
   end
-  self.at = rows_of.lay_out(settings, count, receivers, senders, told)
   -- Where all hear the same, a process merges it once for all of its replicas.
   local whole = settings and not settings.filters and not settings.push_sum
   local kind = whole and settings.merge.kind
@@ -54,6 +53,9 @@ function M.new(settings, count, told)
      topologies.is_complete(settings.topology) then
     self.common, self.by_round = doubles(count), kind == "add"
   end
+  self.mixes = told.exact and settings ~= nil and settings.push_sum
+  self.at = rows_of.lay_out(settings, count, receivers, senders,
+                            {model = told.model, lagged = told.lagged, mixes = self.mixes})
   return self
 end
 
@@ -138,7 +140,6 @@ local function give_away(self, row, k, receivers)
   local sum, parts = row + self.at.sum, #receivers + 1
   for i = 0, self.count do sum[i] = sum[i] / parts end
   for _, to in ipairs(receivers) do add(edge_of(self, row, k, to), sum, self.count + 1) end
-  return #receivers * (lib.ms_filter_bytes(self.count, self.count) + 8)
 end
 
 --- Posts what replica k has come to at the end of round t (from 1).
@@ -158,7 +159,8 @@ function Posts:post(k, t, row)
   end
   if settings.push_sum then
     add(row + at.sum, self.change, count)
-    bytes = give_away(self, row, k, receivers)
+    bytes = #receivers * (lib.ms_filter_bytes(count, count) + 8)
+    if not self.mixes then give_away(self, row, k, receivers) end
   elseif settings.filters then
     for _, to in ipairs(receivers) do
       bytes = bytes + tell_filtered(self, edge_of(self, row, k, to), value, change)
@@ -194,6 +196,25 @@ local function merge_push_sum(self, k, rows, row)
     end
   end
   for i = 0, count - 1 do self.out[i] = sum[i] / sum[count] end
+end
+
+-- Takes from each sender's sum, and its own, the part that is its, by sender.
+local function mix_sums(self, k, rows, row, t)
+  local at, count, tells = self.at, self.count, self.tells[t % self.settings.topology.period]
+  local list, weights, share = {}, {}, 0
+  for j = 1, self.settings.replicas do
+    local is_told = j == k
+    for _, to in ipairs(tells[j]) do is_told = is_told or to == k end
+    if is_told then
+      local sum = (j == k and rows.own or rows.of(j)) + at.sum
+      list[#list + 1], weights[#weights + 1] = sum, 1 / (#tells[j] + 1)
+      share = share + weights[#weights] * sum[count]
+    end
+  end
+  local all, number = merging.pointers(list)
+  lib.ms_replica_mix(row + at.sum, all, doubles(number, weights), number, count)
+  row[at.sum + count] = share
+  for i = 0, count - 1 do self.out[i] = row[at.sum + i] / share end
 end
 
 -- What replica k hears, as merges take it.
@@ -232,12 +253,12 @@ local function hear(self, k, t, rows, row)
   return heard
 end
 
--- What a merge does to the state of filters.
+-- What a merge does to the state of filters that have sent something: their rounds are counted.
 local function settle_filters(self, k, rows, row)
   if not self.settings.rule or self.settings.rule.residual ~= 2 then return end
   for j = 1, self.settings.replicas do
-    if self.to[k][j] then
-      local edge = edge_of(self, row, k, j)
+    local edge = self.to[k][j] and edge_of(self, row, k, j)
+    if edge and edge[self.at.edge - 1] > 0 then
       lib.ms_filter_invalidate(filter_at(self, edge), rows.own, self.out)
       keep(self, edge)
     end
@@ -254,7 +275,8 @@ function Posts:merge(k, t, rows, row)
   if not self.settings then
     copy(self.out, rows.own, self.count)
   elseif self.settings.push_sum then
-    merge_push_sum(self, k, rows, row)
+    local merge = self.mixes and mix_sums or merge_push_sum
+    merge(self, k, rows, row, t)
   elseif self.common and self.common_round == t then
     copy(self.out, self.common, self.count)
   else
@@ -315,6 +337,22 @@ function Posts:begin(k, value, row)
   self:renew(value, row)
 end
 
+--- Goes on in a row with what an earlier one had, of posts with other settings, where neither has
+-- messages on the way.
+-- @tab earlier the posts @number k the replica @param from its row there @param row its row here
+function Posts:carry(earlier, k, from, row)
+  if not (self.exact and earlier.exact) then return end
+  if self.mixes and earlier.mixes then
+    copy(row + self.at.sum, from + earlier.at.sum, self.count + 1)
+  end
+  local have_rules = self.settings.rule and earlier.settings.rule
+  for j = 1, have_rules and self.settings.replicas or 0 do
+    if self.to[k][j] then
+      copy(edge_of(self, row, k, j), edge_of(earlier, from, k, j), self.at.edge)
+    end
+  end
+end
+
 --- Has a row begin anew with `value`: from here on rounds and sums are counted; what filters hold
 -- back stays.
 function Posts:renew(value, row)
@@ -326,8 +364,8 @@ function Posts:renew(value, row)
     ffi.fill(row + at.total, 8 * count)
   end
   if at.taken then ffi.fill(row + at.taken, 8 * ((at.edges or at.heard) - at.taken)) end
-  local told_sums = settings.push_sum or settings.filters and settings.merge.payload == "delta"
-  local edges = told_sums and math.floor((at.heard - at.edges) / at.edge) or 0
+  local are_sums = not self.mixes and (settings.push_sum or settings.merge.payload == "delta")
+  local edges = at.edges and are_sums and math.floor((at.heard - at.edges) / at.edge) or 0
   for e = 0, edges - 1 do ffi.fill(row + (at.edges + e * at.edge), 8 * (count + 1)) end
   ffi.fill(row + at.heard, 8 * (at.size - at.heard))
 end

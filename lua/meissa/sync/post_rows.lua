@@ -8,9 +8,10 @@
 --   base    deltas: what it held when the rows began
 --   total   deltas: what its rounds have changed since then
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
---   taken   push-sum: of each sender, what was taken of all it has sent, and of its weight; deltas,
---           with lags: the newest total that was seen
---   edges   filters, push-sum: of each receiver, what it has been told, and the filter's state
+--   taken   push-sum, but where all take their parts from that: of each sender, what was taken of
+--           all it has sent, and of its weight; deltas, with lags: the newest total that was seen
+--   edges   filters, and push-sum likewise: of each receiver, what it has been told, and the
+--           filter's state
 --   heard   of each sender, the round of the last message that was merged
 --   bytes, missed   what was sent; how many messages of the last round were not there
 -- @module meissa.sync.post_rows
@@ -79,8 +80,9 @@ function M.lay_out(settings, count, receivers, senders, told)
     take("total", count)
   end
   if settings.push_sum then take("sum", count + 1) end
-  if settings.push_sum or told.lagged and at.total then take("taken", senders * (count + 1)) end
-  if settings.filters or settings.push_sum then take("edges", receivers * at.edge) end
+  local gives = settings.push_sum and not told.mixes
+  if gives or told.lagged and at.total then take("taken", senders * (count + 1)) end
+  if settings.filters or gives then take("edges", receivers * at.edge) end
   take("heard", settings.replicas)
   take("bytes", 1)
   take("missed", 1)

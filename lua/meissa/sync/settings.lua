@@ -226,16 +226,12 @@ function M.check(settings)
   end
 end
 
--- Merges that give the same bits either way, as long as all is sent.
-local PLAIN = {mean = true, weighted = true, take = true, add = true, ["function"] = true}
-
 --- Whether replicas exchange without anybody between them, each as soon as what it waits for is
--- there; else all at once, when all have ended a round.
+-- there; else all at once, when all have ended a round. That gives the same bits but where filters
+-- have to know what has come of everybody's merge.
 function M.is_posted(settings)
   local asked = settings.waits
-  if PLAIN[settings.merge.kind] and not settings.filters and not settings.push_sum then
-    return true
-  end
+  if not settings.filters or not topologies.is_complete(settings.topology) then return true end
   return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or settings.auto or
     M.excuses(settings)
 end
