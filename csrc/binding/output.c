@@ -164,7 +164,7 @@ static void push_array(lua_State *L, const ms_verdict *verdict, uint32_t number)
   }
 }
 
-/* prefetch = {text =, arrays = the bindings of the served arrays, in the order of their marks} */
+/* prefetch = {text =, arrays = the bindings of the marked arrays, in the order of their marks} */
 static void set_prefetch(lua_State *L, const ms_verdict *verdict) {
   if (verdict->prefetch == NULL) return;
   int count = 0;
@@ -172,7 +172,7 @@ static void set_prefetch(lua_State *L, const ms_verdict *verdict) {
   set_string(L, "text", verdict->prefetch);
   lua_newtable(L);
   for (uint32_t a = 0; a < verdict->array_count; a++) {
-    if (verdict->arrays[a].placement != MS_PLACE_SERVED) continue;
+    if (!verdict->arrays[a].marked) continue;
     lua_pushnumber(L, verdict->arrays[a].binding + 1);
     lua_rawseti(L, -2, ++count);
   }

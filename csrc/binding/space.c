@@ -85,7 +85,9 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->ordered = ms_input_boolean(L, index, "ordered");
   space->serial_allowed = ms_input_boolean(L, index, "serial");
   space->impure = ms_input_boolean(L, index, "impure");
-  space->assumes = assumption(ms_input_string(L, index, "assume"));
+  const char *assume = ms_input_string(L, index, "assume");
+  space->assumes = assumption(assume);
+  space->inspected = assume != NULL && strcmp(assume, "inspection") == 0;
   space->no_options = ms_input_boolean(L, index, "no_options");
   space->methods = ms_input_boolean(L, index, "methods");
   space->barred = ms_input_string(L, index, "barred");

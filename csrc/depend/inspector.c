@@ -16,12 +16,9 @@ void ms_inspector_drop(ms_inspector *inspector, ms_taint which, const char *why)
   }
 }
 
-/* Whether the array is read at a subscript that is not known, and follows no cut. */
-static bool is_candidate(const ms_walk *walk, const ms_array_plan *plan) {
+/* Whether an access to the array has a subscript that is not known. */
+static bool is_irregular(const ms_walk *walk, const ms_array_plan *plan) {
   const ms_binding *binding = &walk->bindings[plan->binding];
-  bool fitting = plan->read && !plan->written && !binding->sparse && binding->buffers == 0 &&
-                 !binding->scratch && binding->dim_count > 0 && binding->dim_count <= MS_MAX_DIMS;
-  if (!fitting || plan->placement != MS_PLACE_BROADCAST) return false;
   for (uint32_t a = 0; a < walk->accesses.count; a++) {
     const ms_access *access = walk->accesses.item[a];
     if (access->group != walk->groups.of[plan->binding]) continue;
@@ -31,6 +28,14 @@ static bool is_candidate(const ms_walk *walk, const ms_array_plan *plan) {
     }
   }
   return false;
+}
+
+/* Whether the array is only read, not at known subscripts alone, and follows no cut. */
+static bool is_candidate(const ms_walk *walk, const ms_array_plan *plan) {
+  const ms_binding *binding = &walk->bindings[plan->binding];
+  bool fitting = plan->read && !plan->written && !binding->sparse && binding->buffers == 0 &&
+                 !binding->scratch && binding->dim_count > 0 && binding->dim_count <= MS_MAX_DIMS;
+  return fitting && plan->placement == MS_PLACE_BROADCAST && is_irregular(walk, plan);
 }
 
 /* Whether a function or table, or one that these lead to, gives access to the array. */
@@ -53,6 +58,20 @@ static bool is_source(const ms_walk *walk, uint32_t binding) {
   return walk->bindings[source].array == walk->bindings[binding].array;
 }
 
+/* Whether what happens to the array can be seen from its names in the body. */
+static bool can_be_watched(const ms_walk *walk, uint32_t binding) {
+  const ms_binding *about = &walk->bindings[binding];
+  return about->kind == MS_BIND_ARRAY && !about->sparse && about->buffers == 0 && !about->scratch &&
+         about->dim_count > 0 && !walk->groups.overlap[walk->groups.of[binding]] &&
+         !is_reached(walk, binding) && !is_source(walk, binding);
+}
+
+/* Whether the array is written where an inspection has looked. */
+static bool is_inspected(const ms_walk *walk, const ms_array_plan *plan) {
+  return walk->space->inspected && plan->written && can_be_watched(walk, plan->binding) &&
+         is_irregular(walk, plan);
+}
+
 static void add_candidate(ms_inspector *inspector, uint32_t binding) {
   uint32_t k = inspector->count++;
   inspector->binding[k] = binding;
@@ -68,6 +87,8 @@ static void place(const ms_inspector *inspector, ms_array_plan *arrays, uint32_t
     for (uint32_t k = 0; k < inspector->count; k++) {
       if (inspector->binding[k] != arrays[a].binding) continue;
       bool served = (inspector->served >> k & 1) != 0;
+      arrays[a].marked = served;
+      if (arrays[a].written) continue;
       if (served) arrays[a].placement = MS_PLACE_SERVED;
       if (!served) arrays[a].whole = inspector->why[k];
     }
@@ -96,7 +117,9 @@ int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, cons
   ms_inspector inspector = {.walk = walk, .text = &written};
   *text = NULL;
   for (uint32_t a = 0; a < count && inspector.count < MS_INSPECTOR_MOST; a++) {
-    if (is_candidate(walk, &arrays[a])) add_candidate(&inspector, arrays[a].binding);
+    bool inspected = is_inspected(walk, &arrays[a]);
+    if (inspected) inspector.written |= (ms_taint)1 << inspector.count;
+    if (inspected || is_candidate(walk, &arrays[a])) add_candidate(&inspector, arrays[a].binding);
   }
   if (inspector.count == 0) return 0;
   int failed = settle(&inspector);
@@ -116,14 +139,6 @@ static bool is_repeated(const ms_walk *walk, uint32_t binding) {
       return true;
   }
   return false;
-}
-
-/* Whether what happens to the array can be seen from its names in the body. */
-static bool can_be_watched(const ms_walk *walk, uint32_t binding) {
-  const ms_binding *about = &walk->bindings[binding];
-  return about->kind == MS_BIND_ARRAY && !about->sparse && about->buffers == 0 && !about->scratch &&
-         about->dim_count > 0 && !walk->groups.overlap[walk->groups.of[binding]] &&
-         !is_reached(walk, binding) && !is_source(walk, binding);
 }
 
 /* Makes the written arrays of these groups candidates, all of which can be inspected: 1; 0: some

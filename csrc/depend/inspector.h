@@ -8,6 +8,9 @@
  * them (Weiser, 1981), and each read of the array becomes a mark in an array of the same extents.
  * The slice may mark too much (both branches of an `if` that depends on what is served), never too
  * little. Executed instead of the body it is the bulk prefetch of Orion (Wei et al., EuroSys 2019).
+ * An array that a loop also writes, and of which an inspection has found that no two iterations
+ * meet there, is marked alike: what a block has to see of it, which is what it reads, and what it
+ * may leave as it is although its stores are counted as written.
  *
  * Whether iterations collide at arrays that a loop writes at such subscripts is found out in the
  * same way (the inspector of Saltz et al., 1991, with the shadow arrays of Rauchwerger & Padua,
@@ -31,7 +34,7 @@
 /* Finds the served arrays among the plan's `arrays`, sets their placement, and says of others that
  * are read at unknown subscripts why they are sent whole (`whole`). `*text` is a loop over the same
  * variables, without a space, whose body stores into MS_INSPECTOR_MARKS followed by the number of
- * the served array, in the order of `arrays` from 1; NULL when nothing is served. To be called when
+ * the `marked` array, in the order of `arrays` from 1; NULL when there is none. To be called when
  * the walk is over. -1: out of memory. */
 int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, const char **text);
 

@@ -235,6 +235,7 @@ static ms_taint scan_loop(ms_inspector *inspector, ms_node *node) {
 
 static ms_taint scan_jump(ms_inspector *inspector, const ms_node *node) {
   inspector->exits |= inspector->control;
+  inspector->uncertain = inspector->uncertain || inspector->control != 0;
   if (node->kind == MS_GOTO) {
     inspector->jumps |= inspector->control;
     spoil(inspector, inspector->walk->loop->body, inspector->control);
@@ -332,6 +333,7 @@ void ms_inspector_settle(ms_inspector *inspector) {
            (inspector->walk->loop->tree->symbols + 1) * sizeof *inspector->taint);
     ms_node_walk(body, spoil_functions, inspector);
     inspector->jumps = 0;
+    inspector->uncertain = false;
     inspector->checking = false;
     for (inspector->changed = true; inspector->changed;) {
       ms_taint jumps = inspector->jumps;

@@ -31,15 +31,17 @@ typedef struct ms_inspector {
   uint32_t binding[MS_INSPECTOR_MOST];
   const char *why[MS_INSPECTOR_MOST]; /* a candidate is sent whole */
   ms_taint served;                    /* candidates that are left */
-  ms_taint *taint;                    /* by symbol index */
-  ms_taint control;                   /* what decides whether the present place is reached */
-  ms_taint exits;                     /* what decides about jumps out of the present loop */
-  ms_taint jumps;                     /* what decides about gotos */
-  bool *needed;                       /* by symbol index: the slice computes it */
-  bool changed;                       /* a taint, or what is needed, has grown */
-  bool checking;                      /* taints are complete */
-  ms_text *text;                      /* that is written */
-  uint32_t useful;                    /* marks and assignments written */
+  ms_taint written;                   /* candidates that the loop writes, too */
+  bool uncertain;   /* a jump may happen or not: what comes after it may be left out */
+  ms_taint *taint;  /* by symbol index */
+  ms_taint control; /* what decides whether the present place is reached */
+  ms_taint exits;   /* what decides about jumps out of the present loop */
+  ms_taint jumps;   /* what decides about gotos */
+  bool *needed;     /* by symbol index: the slice computes it */
+  bool changed;     /* a taint, or what is needed, has grown */
+  bool checking;    /* taints are complete */
+  ms_text *text;    /* that is written */
+  uint32_t useful;  /* marks and assignments written */
 } ms_inspector;
 
 /* An array, or a part of one, that an expression names. */

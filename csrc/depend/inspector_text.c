@@ -119,6 +119,15 @@ static void write_local(ms_inspector *inspector, ms_node *node) {
   inspector->useful++;
 }
 
+/* Whether a store counts: where collisions are looked for always; for what a block has to see, if
+ * it is of more than an element, or may be left out by the body. */
+static bool is_watched(const ms_inspector *inspector, const ms_array_path *path) {
+  if (path->candidate < 0 || inspector->form != MS_INSPECT_READS) return path->candidate >= 0;
+  bool element = path->subscripts >= inspector->walk->bindings[path->binding].dim_count;
+  bool sure = element && inspector->control == 0 && !inspector->uncertain;
+  return !sure && (inspector->written >> path->candidate & 1) != 0;
+}
+
 static void write_assign(ms_inspector *inspector, ms_node *node) {
   uint32_t values = node->kids - node->targets;
   for (uint32_t k = 0; k < node->targets; k++) {
@@ -127,8 +136,7 @@ static void write_assign(ms_inspector *inspector, ms_node *node) {
     if (target->kind != MS_INDEX) continue;
     ms_inspector_mark_kids(inspector, target, 1);
     ms_inspector_mark_subscripts(inspector, target->kid[0]);
-    bool watched = inspector->form != MS_INSPECT_READS &&
-                   ms_inspector_path(inspector, target, &path) && path.candidate >= 0;
+    bool watched = ms_inspector_path(inspector, target, &path) && is_watched(inspector, &path);
     if (watched) ms_inspector_access(inspector, target, &path, true);
   }
   for (uint32_t k = node->targets; k < node->kids; k++) ms_inspector_mark(inspector, node->kid[k]);

@@ -149,6 +149,7 @@ typedef struct ms_space {
   bool serial_allowed;   /* serial = true */
   bool impure;           /* impure = true: files and foreign code may be used */
   ms_assumption assumes; /* what is taken for known of iterations that may collide */
+  bool inspected;        /* that is so because an inspection has found it */
   bool no_options;       /* what stands in the call where options do is nil */
   bool methods; /* those of strings, or what operators do with plain values, is the program's */
   const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:

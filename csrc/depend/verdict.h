@@ -86,6 +86,7 @@ typedef struct ms_array_plan {
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
   ms_written writes;     /* of a written array */
+  bool marked;           /* `prefetch` marks what is read of it */
   const char *whole;     /* broadcast, read at unknown subscripts: why it is not served; or NULL */
 } ms_array_plan;
 
@@ -187,8 +188,7 @@ typedef struct ms_verdict {
   ms_furthest furthest;
   ms_array_plan *arrays;
   uint32_t array_count;
-  const char
-      *prefetch; /* a loop that marks what is read of the served arrays (inspector.h), or NULL */
+  const char *prefetch; /* a loop that marks what is read of served arrays (inspector.h), or NULL */
   const ms_collisions *collisions; /* what finds out whether iterations meet, where nothing but that
                                       keeps the loop from running (decision MS_UNKNOWN); or NULL */
   const char *stranger; /* a method of an array whose effects are not known, or NULL; its line */

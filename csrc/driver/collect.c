@@ -63,6 +63,26 @@ static int take_elements(ms_run *run, const ms_frame *frame, const char *payload
   return ms_change_runs_apply(payload, (size_t)frame->size, &all);
 }
 
+/* What lists have of an array that comes back, in the order of the worker's blocks. */
+static int take_values(const ms_session *session, ms_worker_handle *member, const ms_frame *frame,
+                       const char *payload) {
+  ms_run *run = session->run;
+  uint32_t number = (uint32_t)frame->a[0];
+  if (run->failed) return 0;
+  if (number >= run->job->operand_count) return -1;
+  const ms_operand *operand = &run->operands[number];
+  ms_listed_share *share = &member->returned;
+  if (!ms_operand_goes_by_lists(operand) || frame->size % operand->element != 0) return -1;
+  if (member->returning != number + 1) {
+    *share = ms_listed_share_begin(operand->lists, session->schedule, member->number);
+    member->returning = number + 1;
+  }
+  int64_t count = (int64_t)(frame->size / operand->element);
+  if (frame->a[1] != (uint64_t)share->done || count > share->count - share->done) return -1;
+  ms_undo_log_operand(&run->undo, number);
+  return ms_listed_share_scatter(share, &run->elements[number], count, payload) ? 0 : -1;
+}
+
 /* Takes what a worker has sent, or laid onto its shelf, of its report. */
 static void take_report(ms_session *session, const ms_worker_handle *member, const char *bytes,
                         size_t size) {
@@ -105,13 +125,21 @@ static void take_done(ms_session *session, ms_worker_handle *member, const ms_fr
   }
 }
 
+/* Elements that come back. */
+static int take_back(const ms_session *session, ms_worker_handle *member, const ms_frame *frame,
+                     const char *payload) {
+  return frame->kind == MS_SAY_VALUES ? take_values(session, member, frame, payload)
+                                      : take_elements(session->run, frame, payload);
+}
+
 void ms_collect_frame(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                       const char *payload) {
   ms_run *run = session->run;
   switch (frame->kind) {
     case MS_SAY_DATA:
     case MS_SAY_RUNS:
-      if (session->config.shared || take_elements(run, frame, payload) != 0) {
+    case MS_SAY_VALUES:
+      if (session->config.shared || take_back(session, member, frame, payload) != 0) {
         ms_error_set(run->err, MS_NET, "worker %u sent elements that no array has",
                      member->number + 1);
         ms_collect_fail(session, member->number, UINT32_MAX, GRACE);

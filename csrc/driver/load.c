@@ -25,6 +25,12 @@ ms_operand ms_job_operand_of(const ms_job *job, uint32_t number) {
   return operand;
 }
 
+/* Whether lists are of the job's blocks and an operand's elements. */
+static bool fits(const ms_element_lists *lists, const ms_job *job, const ms_operand *operand) {
+  return lists == NULL || (lists->blocks == ms_grid_blocks(&job->grid) &&
+                           lists->elements == ms_operand_elements(operand));
+}
+
 /* Completes the operands with their places in segments, and checks them. */
 static int complete_operands(const ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
@@ -50,9 +56,8 @@ static int complete_operands(const ms_session *session, ms_run *run) {
       operand->place = (uint64_t)(from->data - segment->base);
     }
     if (ms_operand_check(operand, i, &job->grid, session->config.shared, run->err) != 0) return -1;
-    const ms_needs *needs = from->needs;
-    if (needs != NULL && (needs->filled != ms_grid_blocks(&job->grid) ||
-                          needs->elements != ms_operand_elements(operand))) {
+    if (!fits(from->needs == NULL ? NULL : &from->needs->lists, job, operand) ||
+        !fits(operand->lists, job, operand)) {
       return ms_error_set(run->err, MS_BUG, "what blocks need of array %u is of another loop",
                           i + 1);
     }
@@ -137,6 +142,8 @@ static int choose_transfers(ms_session *session, ms_worker_handle *member, ms_ru
       failed = ms_residency_load(session, member, run, i, err);
     } else if (operand->movement == MS_MOVE_SERVED) {
       failed = ms_residency_serve(session, member, run, i, err);
+    } else if (ms_operand_goes_by_lists(operand) && run->job->operands[i].needs != NULL) {
+      failed = ms_residency_lend(session, member, run, i, err);
     } else if (operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED) {
       failed = load_rows(session, member, run, i, err);
     } else if (operand->movement == MS_MOVE_VERSIONED && operand->slot > 0) {
@@ -272,6 +279,7 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
     member->part = takes_part(session->schedule, i) ? MS_PART_TOLD : MS_PART_NONE;
     member->from = 0;
     member->reported = 0;
+    member->returning = 0;
     member->failures = 0;
   }
   return 0;
@@ -306,10 +314,10 @@ static int send_some(ms_session *session, ms_worker_handle *member, ms_run *run,
       if (send_task(session, member, link, err) != 0) return -1;
     } else if (member->transfer_next < member->transfer_count) {
       ms_transfer *transfer = &member->transfers[member->transfer_next];
-      int64_t before = transfer->next;
+      uint64_t before = transfer->moved;
       const ms_elements *all = &run->elements[transfer->operand];
       if (ms_transfer_send(transfer, all, link, session->jobs, err) != 0) return -1;
-      run->outcome->moved += (uint64_t)(transfer->next - before) * transfer->element;
+      run->outcome->moved += transfer->moved - before;
       if (transfer->next == transfer->count) member->transfer_next++;
     } else {
       break;

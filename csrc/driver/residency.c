@@ -45,6 +45,20 @@ static bool is_current(const ms_residency *entry, const ms_operand *operand) {
   return entry->version == operand->version && entry->size == ms_operand_bytes(operand);
 }
 
+/* Posts rows lo .. hi, next to those that a worker has already, without these. */
+static int extend(ms_worker_handle *member, ms_residency *entry, const ms_elements *all,
+                  uint32_t number, int64_t lo, int64_t hi, ms_error *err) {
+  int64_t first = entry->lo, end = entry->hi;
+  if (lo < first) {
+    entry->lo = lo;
+    if (ms_worker_handle_post(member, ms_transfer_make(all, number, 0, lo, first), err) != 0)
+      return -1;
+  }
+  if (hi <= end) return 0;
+  entry->hi = hi;
+  return ms_worker_handle_post(member, ms_transfer_make(all, number, 0, end, hi), err);
+}
+
 int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
                       ms_error *err) {
   const ms_operand *operand = &run->operands[number];
@@ -55,8 +69,8 @@ int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run
   ms_residency *entry = cached_entry(member, operand->id);
   if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   entry->used = session->jobs;
-  if (is_current(entry, operand) && entry->list == 0 && entry->lo <= lo && hi <= entry->hi)
-    return 0;
+  if (is_current(entry, operand) && entry->list == 0 && lo <= entry->hi && entry->lo <= hi)
+    return extend(member, entry, &run->elements[number], number, lo, hi, err);
   *entry = (ms_residency){.id = operand->id,
                           .version = operand->version,
                           .size = ms_operand_bytes(operand),
@@ -84,6 +98,36 @@ static ms_index_list *indices_of(const ms_session *session, ms_worker_handle *me
   return indices;
 }
 
+/* Whether values on a list, and the list if it has to go, too, are no less than all elements. */
+static bool is_as_much(ms_index_list *indices, const ms_operand *operand) {
+  uint64_t values = (uint64_t)indices->elements * operand->element,
+           whole = (uint64_t)ms_operand_elements(operand) * operand->element;
+  /* The list itself counts the first time; if there is a second, there will be more. */
+  uint64_t runs = indices->uses++ > 0 ? 0 : (uint64_t)indices->run_count * sizeof *indices->runs;
+  return values + runs >= whole;
+}
+
+/* Posts a list, unless the worker has it, and the first part of its values. */
+static int post_values(ms_worker_handle *member, const ms_operand *operand, uint32_t number,
+                       ms_index_list *indices, ms_error *err) {
+  if (!indices->sent && ms_worker_handle_post(member, ms_transfer_list(number, indices), err) != 0)
+    return -1;
+  indices->sent = true;
+  return ms_worker_handle_post(member, ms_transfer_values(operand, number, indices, 0), err);
+}
+
+int ms_residency_lend(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
+                      ms_error *err) {
+  const ms_operand *operand = &run->operands[number];
+  ms_index_list *indices = indices_of(session, member, run->job->operands[number].needs);
+  if (indices == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  indices->used = session->jobs;
+  if (indices->elements == 0) return 0;
+  if (!is_as_much(indices, operand)) return post_values(member, operand, number, indices, err);
+  ms_transfer whole = ms_transfer_make(&run->elements[number], number, 0, 0, operand->dims[0]);
+  return ms_worker_handle_post(member, whole, err);
+}
+
 int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
                        ms_error *err) {
   const ms_operand *operand = &run->operands[number];
@@ -95,11 +139,7 @@ int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *ru
   entry->used = indices->used = session->jobs;
   bool current = is_current(entry, operand);
   if (indices->elements == 0 || (current && entry->list == indices->copy)) return 0;
-  uint64_t values = (uint64_t)indices->elements * operand->element,
-           whole = (uint64_t)ms_operand_elements(operand) * operand->element;
-  /* The list itself counts the first time; if there is a second, there will be more. */
-  uint64_t runs = indices->uses++ > 0 ? 0 : (uint64_t)indices->run_count * sizeof *indices->runs;
-  if ((current && entry->list == 0 && entry->hi > entry->lo) || values + runs >= whole) {
+  if (is_as_much(indices, operand) || (current && entry->list == 0 && entry->hi > entry->lo)) {
     return ms_residency_load(session, member, run, number, err);
   }
   *entry = (ms_residency){.id = operand->id,
@@ -107,10 +147,7 @@ int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *ru
                           .size = ms_operand_bytes(operand),
                           .used = session->jobs,
                           .list = indices->copy};
-  if (!indices->sent && ms_worker_handle_post(member, ms_transfer_list(number, indices), err) != 0)
-    return -1;
-  indices->sent = true;
-  return ms_worker_handle_post(member, ms_transfer_values(operand, number, indices, 0), err);
+  return post_values(member, operand, number, indices, err);
 }
 
 /* The least position beyond `after` from which on a further part of the first `posted` transfers is

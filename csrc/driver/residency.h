@@ -32,6 +32,11 @@ int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run
 int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
                        ms_error *err);
 
+/* Posts the elements on its list of written operand `number`, or all of the operand if that is
+ * less: what it has of them from earlier jobs is old. */
+int ms_residency_lend(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
+                      ms_error *err);
+
 /* Posts the further parts of what is served, after all else and in the order of need. */
 int ms_residency_serve_rest(ms_worker_handle *member, const ms_run *run, ms_error *err);
 

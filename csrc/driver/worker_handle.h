@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "driver/residency.h"
 #include "job/index_list.h"
+#include "job/listed.h"
 #include "job/setup.h"
 #include "job/transfer.h"
 #include "net/link.h"
@@ -59,6 +60,8 @@ typedef struct ms_worker_handle {
   uint64_t data_frames;
   ms_transfer *transfers;
   uint32_t transfer_count, transfer_next;
+  ms_listed_share returned; /* what has come back of an operand by lists, */
+  uint32_t returning;       /* 1 + its number; 0: of none yet */
 } ms_worker_handle;
 
 /* One that no process stands behind yet. */

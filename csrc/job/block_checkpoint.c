@@ -32,6 +32,10 @@ static bool divide_part(const ms_undo *undo, const ms_undo_part *from,
   const ms_operand *operand = &undo->operands[from->operand];
   const ms_writes *writes = &operand->writes;
   if (writes->blind) return true;
+  if (from->lists != NULL) {
+    part->logs = true;
+    return true;
+  }
   ms_strided box = from->box;
   bool alone = false;
   for (uint32_t k = 0; k < writes->follows; k++) {
@@ -96,7 +100,8 @@ void ms_block_checkpoint_clear(const ms_block_checkpoint *checkpoint, uint32_t w
 /* ------------------------------------------------------------------------------- images */
 
 static bool in_log(const ms_block_checkpoint *checkpoint, uint32_t p) {
-  return checkpoint->parts[p].logs && checkpoint->undo->parts[p].fresh;
+  const ms_undo_part *part = &checkpoint->undo->parts[p];
+  return checkpoint->parts[p].logs && (part->fresh || part->lists != NULL);
 }
 
 size_t ms_block_checkpoint_bytes(const ms_block_checkpoint *checkpoint) {
@@ -131,7 +136,7 @@ bool ms_block_checkpoint_undo(const ms_block_checkpoint *checkpoint, uint32_t wo
   const unsigned char *flag = flags(checkpoint, worker);
   for (uint32_t p = 0; p < checkpoint->undo->part_count; p++) {
     const ms_block_checkpoint_part *part = &checkpoint->parts[p];
-    if (part->most == 0) continue;
+    if (part->most == 0 && !part->logs) continue;
     if (part->logs && flag[p] == IN_LOG) {
       ms_undo_restore_range(checkpoint->undo, &checkpoint->undo->parts[p], block);
       continue;

@@ -7,8 +7,9 @@
  * block may overwrite there (its image): with it the block that was begun can be undone alone,
  * while others run. That is exact where nobody else writes what the image holds, so every operand
  * that the job both reads and writes has to be written along an axis whose ranges are one block's
- * at a time (ms_grid_chains); what the job never reads is written again as it was. The block that
- * is the first in a region of the undo log finds its image there. What finished blocks report is
+ * at a time (ms_grid_chains), or by lists of what blocks touch alone; what the job never reads is
+ * written again as it was. The block that is the first in a region of the undo log finds its image
+ * there, and what a list has is only ever changed by its own block. What finished blocks report is
  * also on the worker's shelf (status_page.h) until the driver has it.
  *
  * A slot is whole at every moment: what it says changes after what that is about, in single
@@ -33,7 +34,7 @@ typedef struct ms_block_checkpoint_slot {
 typedef struct ms_block_checkpoint_part {
   size_t most;  /* bytes of a block's image; 0: nothing need be kept */
   size_t place; /* of the image in the slot */
-  bool logs;    /* a fresh region of the undo log is as good */
+  bool logs;    /* a fresh region of the undo log is as good; of lists any */
 } ms_block_checkpoint_part;
 
 typedef struct ms_block_checkpoint {

@@ -72,6 +72,13 @@ static bool matters(const job *j, size_t at) {
   return true;
 }
 
+/* Blocks of a job with lists run once. */
+static bool has_lists(const job *j) {
+  bool any = false;
+  for (uint32_t i = 0; i < j->s.count; i++) any = any || j->s.operands[i].lists != NULL;
+  return any;
+}
+
 /* A block dies while another runs: false when memory is not as it should be. `forget`: its image
  * is scribbled upon. *undone says whether it could be undone. */
 static bool dies_alone(bool forget, bool *undone) {
@@ -81,6 +88,7 @@ static bool dies_alone(bool forget, bool *undone) {
   uint32_t blocks = ms_grid_blocks(&j.s.grid), block = (uint32_t)draw(blocks);
   for (uint32_t earlier = 0; earlier < (uint32_t)draw(blocks + 1); earlier++) {
     uint32_t one = (uint32_t)draw(blocks);
+    if (one == block && has_lists(&j)) continue;
     CHECK(ms_undo_log(&j.undo, one, always, NULL) == 0);
     run_block(&j.s, one);
   }

@@ -90,6 +90,12 @@ void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t cou
   }
 }
 
+unsigned char *ms_elements_in_a_row(const ms_elements *elements) {
+  ms_strided box = ms_elements_box(elements, 0);
+  bool one = ms_operand_sections(elements->operand) == 1;
+  return one && ms_is_row_major(box.dim_count, box.dims, box.strides) ? box.data : NULL;
+}
+
 ms_strided_run ms_elements_run_at(const ms_elements *elements, int64_t first) {
   int64_t left;
   ms_strided box = box_with(elements, &first, &left);

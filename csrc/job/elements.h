@@ -11,6 +11,8 @@
 #ifndef MS_JOB_ELEMENTS_H
 #define MS_JOB_ELEMENTS_H
 
+#include <string.h>
+
 #include "job/operand.h"
 
 typedef struct ms_elements {
@@ -43,6 +45,20 @@ void ms_elements_gather(const ms_elements *elements, int64_t first, int64_t coun
 
 /* Copies `count` elements at `in` to the places first .. first + count of the sequence. */
 void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t count, const void *in);
+
+/* Where they lie if they do one behind the other; else NULL. */
+unsigned char *ms_elements_in_a_row(const ms_elements *elements);
+
+/* Copies `count` elements of `size` bytes that lie in a row; single ones by one load. */
+static inline void ms_elements_copy(void *to, const void *from, size_t size, int64_t count) {
+  if (count == 1 && size == 8) {
+    memcpy(to, from, 8);
+  } else if (count == 1 && size == 4) {
+    memcpy(to, from, 4);
+  } else {
+    memcpy(to, from, (size_t)count * size);
+  }
+}
 
 /* Where number `first` and those that follow it at equal distances lie. */
 ms_strided_run ms_elements_run_at(const ms_elements *elements, int64_t first);

@@ -33,9 +33,8 @@ static uint32_t mark_blocks(uint64_t *bits, const ms_needs *needs, const ms_sche
   uint32_t share = ms_schedule_share(schedule, worker);
   uint32_t block = ms_schedule_own(schedule, worker, first);
   for (uint32_t number = first; number < end && number < share; number++) {
-    for (int64_t r = needs->start[block]; r < needs->start[block + 1]; r++) {
-      mark(bits, needs->runs[r].first, needs->runs[r].count);
-    }
+    ms_element_walk walk = ms_element_lists_walk(&needs->lists, block);
+    for (ms_span run; ms_element_walk_next(&walk, &run);) mark(bits, run.first, run.count);
     block = ms_schedule_next(schedule, worker, block);
   }
   return share;
@@ -66,7 +65,7 @@ static int64_t list_runs(ms_index_list *indices, const uint64_t *bits, int64_t e
       indices->runs = grown;
       indices->run_capacity = capacity;
     }
-    indices->runs[indices->run_count++] = (ms_span){at, end - at};
+    indices->runs[indices->run_count++] = (ms_span){(uint32_t)at, (uint32_t)(end - at)};
     total += end - at;
     at = seek(bits, end, elements, true);
   }
@@ -76,7 +75,7 @@ static int64_t list_runs(ms_index_list *indices, const uint64_t *bits, int64_t e
 /* Adds what the blocks number first .. end need and is not `seen` yet as a part. */
 static int add_part(ms_index_list *indices, uint64_t *fresh, uint64_t *seen, const ms_needs *needs,
                     const ms_schedule *schedule, uint32_t worker, uint32_t first, uint32_t end) {
-  size_t words = (size_t)(needs->elements / WORD) + 1;
+  size_t words = (size_t)(needs->lists.elements / WORD) + 1;
   memset(fresh, 0, words * sizeof *fresh);
   mark_blocks(fresh, needs, schedule, worker, first, end);
   for (size_t w = 0; w < words; w++) {
@@ -85,7 +84,7 @@ static int add_part(ms_index_list *indices, uint64_t *fresh, uint64_t *seen, con
   }
   ms_index_list_part *part = &indices->part[indices->part_count];
   *part = (ms_index_list_part){.position = first, .begin = {.run = indices->run_count}};
-  part->elements = list_runs(indices, fresh, needs->elements);
+  part->elements = list_runs(indices, fresh, needs->lists.elements);
   if (part->elements < 0) return -1;
   indices->elements += part->elements;
   if (part->elements > 0) indices->part_count++;
@@ -102,7 +101,7 @@ static uint32_t parts_of(int64_t elements, uint32_t blocks) {
 
 static int fill(ms_index_list *indices, const ms_needs *needs, const ms_schedule *schedule,
                 uint32_t worker) {
-  size_t words = (size_t)(needs->elements / WORD) + 1;
+  size_t words = (size_t)(needs->lists.elements / WORD) + 1;
   uint64_t *bits = calloc(2 * words, sizeof *bits), *seen = bits + words;
   if (bits == NULL) return -1;
   uint32_t blocks = mark_blocks(bits, needs, schedule, worker, 0, UINT32_MAX);
@@ -157,39 +156,31 @@ static void move_on(ms_index_list_place *place, int64_t length, int64_t count) {
   place->offset = 0;
 }
 
-/* The elements lie one behind the other: a list needs no walk for each run. */
-static bool is_dense(const ms_elements *all, const ms_strided *box) {
-  return ms_operand_sections(all->operand) == 1 &&
-         ms_is_row_major(box->dim_count, box->dims, box->strides);
+/* Runs whose memory is fetched ahead: it may lie anywhere. */
+#define AHEAD 16
+
+static void fetch(const ms_span *runs, int64_t run_count, int64_t run, const unsigned char *row,
+                  size_t element) {
+  if (row != NULL && run + AHEAD < run_count)
+    __builtin_prefetch(row + runs[run + AHEAD].first * element, 1);
 }
 
-/* Copies between a packed sequence and elements of a dense box; single ones by one load. */
-static void copy_dense(unsigned char *to, const unsigned char *from, size_t element,
-                       int64_t count) {
-  if (count == 1 && element == 8) {
-    memcpy(to, from, 8);
-  } else if (count == 1 && element == 4) {
-    memcpy(to, from, 4);
-  } else {
-    memcpy(to, from, (size_t)count * element);
-  }
-}
-
-void ms_index_list_gather(const ms_span *runs, const ms_elements *all, ms_index_list_place *place,
-                          int64_t count, void *out) {
+void ms_index_list_gather(const ms_span *runs, int64_t run_count, const ms_elements *all,
+                          ms_index_list_place *place, int64_t count, void *out) {
   unsigned char *to = out;
-  ms_strided box = ms_elements_box(all, 0);
-  bool dense = is_dense(all, &box);
+  unsigned char *row = ms_elements_in_a_row(all); /* then a run needs no walk */
+  size_t element = all->operand->element;
   while (count > 0) {
     const ms_span *run = &runs[place->run];
     int64_t left = run->count - place->offset, take = left < count ? left : count;
     int64_t first = run->first + place->offset;
-    if (dense) {
-      copy_dense(to, box.data + (size_t)first * box.element, box.element, take);
+    fetch(runs, run_count, place->run, row, element);
+    if (row != NULL) {
+      ms_elements_copy(to, row + (size_t)first * element, element, take);
     } else {
       ms_elements_gather(all, first, take, to);
     }
-    to += (size_t)take * box.element;
+    to += (size_t)take * element;
     count -= take;
     move_on(place, run->count, take);
   }
@@ -199,23 +190,24 @@ int ms_index_list_scatter(const ms_span *runs, int64_t run_count, const ms_eleme
                           ms_index_list_place place, int64_t count, const void *in) {
   const unsigned char *from = in;
   int64_t room = ms_operand_elements(all->operand);
-  ms_strided box = ms_elements_box(all, 0);
-  bool dense = is_dense(all, &box);
+  unsigned char *row = ms_elements_in_a_row(all); /* then a run needs no walk */
+  size_t element = all->operand->element;
   while (count > 0) {
     if (place.run < 0 || place.run >= run_count || place.offset < 0) return -1;
     const ms_span *run = &runs[place.run];
-    if (run->first < 0 || run->count <= 0 || run->first > room || run->count > room - run->first ||
+    if (run->count == 0 || run->first > room || run->count > room - run->first ||
         place.offset >= run->count) {
       return -1;
     }
     int64_t left = run->count - place.offset, take = left < count ? left : count;
     int64_t first = run->first + place.offset;
-    if (dense) {
-      copy_dense(box.data + (size_t)first * box.element, from, box.element, take);
+    fetch(runs, run_count, place.run, row, element);
+    if (row != NULL) {
+      ms_elements_copy(row + (size_t)first * element, from, element, take);
     } else {
       ms_elements_scatter(all, first, take, from);
     }
-    from += (size_t)take * box.element;
+    from += (size_t)take * element;
     count -= take;
     move_on(&place, run->count, take);
   }

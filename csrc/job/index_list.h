@@ -58,9 +58,10 @@ bool ms_index_list_is(const ms_index_list *indices, uint64_t needs, const ms_sch
 /* Frees a list (NULL: nothing). */
 void ms_index_list_free(ms_index_list *indices);
 
-/* Copies the next `count` elements of the list from `all` to `out`, and moves the place on. */
-void ms_index_list_gather(const ms_span *runs, const ms_elements *all, ms_index_list_place *place,
-                          int64_t count, void *out);
+/* Copies the next `count` elements of the list of `run_count` runs from `all` to `out`, and moves
+ * the place on. */
+void ms_index_list_gather(const ms_span *runs, int64_t run_count, const ms_elements *all,
+                          ms_index_list_place *place, int64_t count, void *out);
 
 /* Copies `count` elements from `in` to where the list of `run_count` runs has them among `all`,
  * from `place` on; -1 when they do not fit. The runs need not be valid. */

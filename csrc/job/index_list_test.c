@@ -117,7 +117,7 @@ static void check_values(const ms_index_list *indices) {
   for (int64_t sent = 0; sent < indices->elements;) {
     int64_t left = indices->elements - sent, take = 1 + pick(left < 5000 ? left : 5000);
     ms_index_list_place before = place;
-    ms_index_list_gather(indices->runs, &source, &place, take, packed);
+    ms_index_list_gather(indices->runs, indices->run_count, &source, &place, take, packed);
     CHECK(ms_index_list_scatter(indices->runs, indices->run_count, &target, before, take, packed) ==
           0);
     sent += take;
@@ -165,11 +165,11 @@ static void test_refused(void) {
     ms_span run;
     ms_index_list_place place;
     int64_t count;
-  } bad[] = {
-      {{-1, 5}, {0, 0}, 1},       {{0, 0}, {0, 0}, 1},        {{0, -5}, {0, 0}, 1},
-      {{ELEMENTS, 1}, {0, 0}, 1}, {{1, ELEMENTS}, {0, 0}, 1}, {{INT64_MAX, INT64_MAX}, {0, 0}, 1},
-      {{0, 5}, {1, 0}, 1},        {{0, 5}, {-1, 0}, 1},       {{0, 5}, {0, 5}, 1},
-      {{0, 5}, {0, -1}, 1},       {{0, 5}, {0, 3}, 3}};
+  } bad[] = {{{UINT32_MAX, 5}, {0, 0}, 1}, {{0, 0}, {0, 0}, 1},
+             {{ELEMENTS, 1}, {0, 0}, 1},   {{1, ELEMENTS}, {0, 0}, 1},
+             {{0, 5}, {1, 0}, 1},          {{UINT32_MAX, UINT32_MAX}, {0, 0}, 1},
+             {{0, 5}, {-1, 0}, 1},         {{0, 5}, {0, 5}, 1},
+             {{0, 5}, {0, -1}, 1},         {{0, 5}, {0, 3}, 3}};
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
     CHECK(ms_index_list_scatter(&bad[k].run, 1, &target, bad[k].place, bad[k].count, in) == -1);
 }

@@ -104,6 +104,33 @@ int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *
   return ms_error_set(err, MS_ARR, "array %u of the loop %s", number + 1, why);
 }
 
+int ms_operand_open_lists(const ms_operand *operands, uint32_t count, uint32_t number,
+                          void *const *place, const ms_grid *grid, ms_element_lists *lists,
+                          ms_error *err) {
+  const ms_operand *operand = &operands[number];
+  int64_t blocks = ms_grid_blocks(grid);
+  if (operand->listed < count) { /* and so is the one behind it, less 1 */
+    const ms_operand *head = &operands[operand->listed - 1], *bytes = head + 1;
+    bool fits = ms_operand_bytes(head) == ms_element_lists_head(blocks) && bytes->element == 1 &&
+                operand->sections == NULL;
+    if (fits &&
+        ms_element_lists_open(lists, place[operand->listed - 1], place[operand->listed],
+                              ms_operand_bytes(bytes), blocks, ms_operand_elements(operand)))
+      return 0;
+  }
+  return ms_error_set(err, MS_ARR, "array %u of the loop has lists that do not fit it", number + 1);
+}
+
+/* Where runs lie alone each of them costs a cache line, and has two bytes or more. */
+#define FETCHED_A_BYTE 32
+
+bool ms_operand_lists_pay(const ms_operand *operand, const ms_element_lists *lists) {
+  uint64_t listed = (uint64_t)ms_element_lists_count(lists) * operand->element;
+  uint64_t fetched = (uint64_t)lists->at[lists->blocks] * FETCHED_A_BYTE;
+  return operand->sections == NULL &&
+         listed + fetched + ms_element_lists_head(lists->blocks) < ms_operand_bytes(operand);
+}
+
 void ms_operand_follow(ms_operand *operand, const ms_travel *travel) {
   operand->movement = travel->movement;
   operand->written = 1;

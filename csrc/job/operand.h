@@ -5,8 +5,8 @@
  * Where memory is shared an operand is a place in a segment and nothing moves. Where it is not,
  * each worker has a private copy of the same dimensions, and `movement` says what travels when: of
  * the elements that the job may touch, those of `sections` (elements.h). The record goes over the
- * wire as it is but for them (both ends have proved to be the same build), so it has no padding,
- * and ms_operand_check looks at every field before anything is believed. */
+ * wire as it is but for them and the lists (both ends have proved to be the same build), so it has
+ * no padding, and ms_operand_check looks at every field before anything is believed. */
 #ifndef MS_JOB_OPERAND_H
 #define MS_JOB_OPERAND_H
 
@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "job/section.h"
 #include "job/strided.h"
+#include "plan/element_lists.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
 #include "plan/travel.h"
@@ -37,9 +38,17 @@ typedef struct ms_operand {
   int64_t dims[MS_ARRAY_DIMS];
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
   ms_writes writes;               /* of a written operand */
+  uint64_t listed; /* where blocks touch nothing that another one writes: 1 + the operand that has
+                      the head of `lists`, before that with their bytes; 0: none, or not sent */
+  const ms_element_lists *lists; /* what each block may write; NULL: not known. Not owned */
   uint64_t section_count;
   const ms_section *sections; /* no two with a common element; NULL: one, all of it. Not owned */
 } ms_operand;
+
+/* Whether of an operand only what lists have comes back. */
+static inline bool ms_operand_goes_by_lists(const ms_operand *operand) {
+  return operand->movement == MS_MOVE_SCATTERED && operand->listed != 0;
+}
 
 /* Whether rows of an operand follow the ranges of a cut. */
 bool ms_operand_moves(const ms_operand *operand);
@@ -58,6 +67,15 @@ ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense);
 /* The same of a section of it. */
 ms_strided ms_operand_part(const ms_operand *operand, const ms_section *section, void *data,
                            bool dense);
+
+/* Finds the lists of an operand that has some among `count` operands, whose elements [1]...[1] are
+ * at `place`, for the blocks of a grid. MS_ARR for what are none. */
+int ms_operand_open_lists(const ms_operand *operands, uint32_t count, uint32_t number,
+                          void *const *place, const ms_grid *grid, ms_element_lists *lists,
+                          ms_error *err);
+
+/* Whether logging what lists of an operand have takes less time than logging all of it. */
+bool ms_operand_lists_pay(const ms_operand *operand, const ms_element_lists *lists);
 
 /* How many sections an operand has, and number `n` of them. */
 uint32_t ms_operand_sections(const ms_operand *operand);

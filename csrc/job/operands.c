@@ -14,6 +14,7 @@
 #define PARTITIONS ((uint64_t)1 << 48)
 #define COORDS     ((uint64_t)1 << 49)
 #define ROWS       ((uint64_t)1 << 50)
+#define LISTS      ((uint64_t)1 << 53)
 #define VECTORS    16u
 
 static int out_of_memory(ms_error *err) {
@@ -161,6 +162,40 @@ int ms_operands_base(ms_operands *operands, const ms_array *view, const ms_view_
   int number = add(operands, &made, err);
   if (number < 0) free((void *)(size_t)operand->sections);
   return number;
+}
+
+/* Adds a vector in an array's memory that never changes, at `place` of it. */
+static int constant(ms_operands *operands, uint64_t id, const ms_array *holder, const void *place,
+                    size_t element, int64_t count, const int64_t *offsets, ms_error *err) {
+  ms_job_operand operand =
+      vector(id, (void *)(size_t)place, holder->store, element, count > 0 ? count : 1);
+  operand.operand.version = 1;
+  operand.offsets = offsets;
+  return add(operands, &operand, err);
+}
+
+int ms_operands_list(ms_operands *operands, uint32_t number, const ms_needs *writes,
+                     const ms_array *holder, const ms_needs *needs, ms_error *err) {
+  const ms_element_lists *lists = &writes->lists;
+  ms_operand *operand = &operands->list[number - 1].operand;
+  uint64_t id = LISTS + writes->id * VECTORS;
+  bool pays = operands->by_value != 0 ? ms_needs_size(writes) < ms_operand_bytes(operand)
+                                      : ms_operand_lists_pay(operand, lists);
+  if (!pays || operand->sections != NULL || operand->lists != NULL ||
+      lists->elements != ms_operand_elements(operand)) {
+    return (int)number;
+  }
+  int head = constant(operands, id, holder, lists->at, sizeof *lists->at, 2 * (lists->blocks + 1),
+                      NULL, err);
+  if (head < 0 || constant(operands, id + 1, holder, lists->bytes, 1, lists->at[lists->blocks],
+                           lists->at, err) < 0) {
+    return -1;
+  }
+  operand = &operands->list[number - 1].operand; /* the list may have moved */
+  operand->listed = (uint64_t)head;
+  operand->lists = lists;
+  operands->list[number - 1].needs = needs;
+  return (int)number;
 }
 
 int ms_operands_values(ms_operands *operands, const ms_array *array, const char *strategy,

@@ -29,7 +29,8 @@ typedef struct MS_API_TYPE ms_job_operand {
   ms_operand operand;        /* segment, segment_size and place are filled in by ms_session_run */
   unsigned char *data;       /* element [1]...[1] */
   const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
-  const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all */
+  const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all. Of one
+                                that is written, and has lists of that, what it has to see */
   uint32_t array;            /* 1 + the number of the plan's array that it is: the plan says how it
                                 moves; 0: `operand` does */
   uint32_t seen;          /* 1: who runs blocks looks at what was there, whatever the plan says */
@@ -61,6 +62,12 @@ MS_API uint32_t ms_operands_number(const ms_operands *operands, uint64_t id);
  * `needs` is what blocks need of it, NULL: all. */
 MS_API int ms_operands_array(ms_operands *operands, const ms_array *array, uint32_t written,
                              const ms_needs *needs, ms_error *err);
+
+/* Gives a dense array that is written, operand `number`, the lists of what each block may write
+ * (and no other block touches), which lie in the data of `holder`. `needs` is what blocks have to
+ * see of it where it travels by value, NULL: all. Nothing is done where the lists are no gain. */
+MS_API int ms_operands_list(ms_operands *operands, uint32_t number, const ms_needs *writes,
+                            const ms_array *holder, const ms_needs *needs, ms_error *err);
 
 /* What several views of one memory lie in. */
 typedef struct MS_API_TYPE ms_view_base {

@@ -25,6 +25,7 @@ static void put_operands(const ms_task *task, ms_text *text) {
   for (uint32_t i = 0; i < task->operand_count; i++) {
     ms_operand operand = task->operands[i];
     operand.sections = NULL;
+    operand.lists = NULL;
     sections += operand.section_count;
     ms_text_append(text, (const char *)&operand, sizeof operand);
   }
@@ -150,6 +151,7 @@ static void take_sections(cursor *c, ms_operand *operands, size_t count) {
   size_t left = 0;
   const ms_section *next = take_vector(c, sizeof *next, &left);
   for (size_t i = 0; !c->failed && i < count; i++) {
+    operands[i].lists = NULL;
     if (operands[i].section_count > left) c->failed = true;
     operands[i].sections = operands[i].section_count > 0 ? next : NULL;
     if (c->failed) return;

@@ -3,6 +3,7 @@
  * Transfer: see transfer.h. */
 #include "job/transfer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 ms_transfer ms_transfer_make(const ms_elements *all, uint32_t number, uint32_t dim, int64_t lo,
@@ -20,7 +21,7 @@ ms_transfer ms_transfer_list(uint32_t number, const ms_index_list *indices) {
   return (ms_transfer){.kind = MS_TRANSFER_LIST,
                        .operand = number,
                        .count = indices->run_count,
-                       .element = sizeof *indices->runs,
+                       .element = MS_RUN_BYTES,
                        .indices = indices};
 }
 
@@ -39,9 +40,21 @@ static int64_t elements_a_frame(size_t element) {
   return (int64_t)(MS_FRAME_PAYLOAD / element);
 }
 
+/* Elements of a frame that begins with number `next`, or runs: those of one part of a list. */
+static int64_t frame_from(const ms_transfer *transfer, int64_t next) {
+  int64_t most = elements_a_frame(transfer->element), left = transfer->count - next;
+  bool list = transfer->kind == MS_TRANSFER_LIST;
+  for (uint32_t p = 1; list && p < transfer->indices->part_count; p++) {
+    int64_t until = transfer->indices->part[p].begin.run - next;
+    if (until > 0 && until < left) left = until;
+  }
+  return left < most ? left : most;
+}
+
 uint64_t ms_transfer_frames(const ms_transfer *transfer) {
-  int64_t each = elements_a_frame(transfer->element);
-  return (uint64_t)((transfer->count + each - 1) / each);
+  uint64_t frames = 0;
+  for (int64_t next = 0; next < transfer->count; next += frame_from(transfer, next)) frames++;
+  return frames;
 }
 
 /* The header of the transfer's next frame. */
@@ -68,20 +81,39 @@ static ms_frame head_of(const ms_transfer *transfer, uint64_t job) {
 
 /* Copies the next `take` elements to `out`. */
 static void fill(ms_transfer *transfer, const ms_elements *all, int64_t take, void *out) {
-  if (transfer->kind == MS_TRANSFER_LIST) {
-    memcpy(out, transfer->indices->runs + transfer->next, (size_t)take * transfer->element);
-  } else if (transfer->kind == MS_TRANSFER_VALUES) {
-    ms_index_list_gather(transfer->indices->runs, all, &transfer->place, take, out);
+  if (transfer->kind == MS_TRANSFER_VALUES) {
+    ms_index_list_gather(transfer->indices->runs, transfer->indices->run_count, all,
+                         &transfer->place, take, out);
   } else {
     ms_elements rows = ms_elements_rows(all, transfer->dim, transfer->lo, transfer->hi);
     ms_elements_gather(&rows, transfer->next, take, out);
   }
 }
 
+/* Sends runs of a list. */
+static int send_list(ms_transfer *transfer, ms_link *link, uint64_t job, ms_error *err) {
+  ms_frame frame = head_of(transfer, job);
+  const ms_span *run = transfer->indices->runs + transfer->next;
+  int64_t take = frame_from(transfer, transfer->next), last = 0;
+  char *packed = malloc((size_t)take * MS_RUN_BYTES), *end = packed;
+  if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  for (const ms_span *until = run + take; run < until; run++) {
+    end = ms_element_run_write(end, last, run->first, run->count);
+    last = (int64_t)run->first + run->count;
+  }
+  size_t size = (size_t)(end - packed);
+  int failed = ms_link_send(link, frame, packed, size, err);
+  free(packed);
+  transfer->next += take;
+  transfer->moved += size;
+  return failed;
+}
+
 int ms_transfer_send(ms_transfer *transfer, const ms_elements *all, ms_link *link, uint64_t job,
                      ms_error *err) {
-  int64_t take = transfer->count - transfer->next, most = elements_a_frame(transfer->element);
-  if (take > most) take = most;
+  if (transfer->kind == MS_TRANSFER_LIST) return send_list(transfer, link, job, err);
+  int64_t take = frame_from(transfer, transfer->next);
+  transfer->moved += (size_t)take * transfer->element;
   ms_message message;
   void *room =
       ms_link_begin(link, head_of(transfer, job), (size_t)take * transfer->element, &message, err);

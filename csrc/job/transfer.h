@@ -4,8 +4,8 @@
  *
  * Sender and receiver need not agree on strides. A DATA frame names operand, dimension, rows and
  * the first element; a VALUES frame operand, list and the place in the list (index_list.h), which
- * LIST frames brought before. The receiver checks all against its own description before it writes.
- */
+ * LIST frames brought before, its runs written as in element_lists.h, ascending in each frame. The
+ * receiver checks all against its own description before it writes. */
 #ifndef MS_JOB_TRANSFER_H
 #define MS_JOB_TRANSFER_H
 
@@ -25,6 +25,7 @@ typedef struct ms_transfer {
   int64_t lo, hi;               /* rows */
   int64_t next, count;          /* elements, or runs of a list, sent and in all */
   size_t element;               /* bytes of one */
+  uint64_t moved;               /* bytes sent */
   const ms_index_list *indices; /* of a list or its values; not owned */
   uint32_t position; /* of values: the worker's first block that needs them; 0: the first part */
   ms_index_list_place place; /* of the next value */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "job/listed.h"
+
 #define LINE        ((size_t)64) /* alignment of what different processes write */
 #define PIECE_BYTES ((int64_t)64 << 10)
 #define MOST_PIECES 4096 /* of an operand: each block looks at all until they are logged */
@@ -50,7 +52,12 @@ static int add_part(ms_undo *undo, uint32_t number, uint32_t n, size_t *images, 
                          .box = box,
                          .total = total,
                          .place = *images};
-  if (is_ranged(undo, operand, bytes)) {
+  if (operand->lists != NULL && ms_operand_lists_pay(operand, operand->lists)) {
+    part->lists = operand->lists;
+    part->section = all; /* which lists are about */
+    part->count = (uint32_t)operand->lists->blocks;
+    bytes = ms_element_lists_count(operand->lists) * (int64_t)operand->element;
+  } else if (is_ranged(undo, operand, bytes)) {
     part->count = undo->grid->ranges[operand->writes.follow[0].axis];
   } else {
     int64_t piece = bytes / MOST_PIECES > PIECE_BYTES ? bytes / MOST_PIECES : PIECE_BYTES;
@@ -139,7 +146,22 @@ static void rows_with(const ms_undo *undo, const ms_undo_part *part, uint32_t wh
   if (*hi > extent) *hi = extent;
 }
 
-/* Where a region lies: elements *first .. *first + *count of *box, and their image. */
+/* The region of a block, of a part that is not in pieces. */
+static uint32_t region_of(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
+  if (part->lists != NULL) return block;
+  return ms_grid_range(undo->grid, block, undo->operands[part->operand].writes.follow[0].axis);
+}
+
+/* The image of a block's list, and its elements. */
+static unsigned char *locate_list(const ms_undo *undo, const ms_undo_part *part, uint32_t block,
+                                  int64_t *count) {
+  *count = ms_element_lists_of(part->lists, block);
+  return undo->memory + part->place +
+         (size_t)part->lists->before[block] * undo->operands[part->operand].element;
+}
+
+/* Where a region that is no list lies: elements *first .. *first + *count of *box, and their image.
+ */
 static unsigned char *locate(const ms_undo *undo, const ms_undo_part *part, uint32_t region,
                              ms_strided *box, int64_t *first, int64_t *count) {
   const ms_operand *operand = &undo->operands[part->operand];
@@ -166,6 +188,26 @@ static void complete(ms_undo *undo, uint32_t number) {
   atomic_store(&undo->order[turn % turns(undo)], number + 1);
 }
 
+/* Copies a region to its image; false when it has no elements. */
+static bool copy_region(const ms_undo *undo, const ms_undo_part *part, uint32_t region) {
+  ms_strided box;
+  int64_t first, count;
+  if (part->lists != NULL) {
+    ms_elements all = ms_elements_of(&undo->operands[part->operand], part->box.data, false);
+    ms_listed list = ms_listed_begin(part->lists, region);
+    void *image = locate_list(undo, part, region, &count);
+    return ms_listed_gather(&list, &all, count, image) > 0;
+  }
+  unsigned char *image = locate(undo, part, region, &box, &first, &count);
+  if (count == 0) return false;
+  if (undo->size > CACHED) {
+    ms_strided_stream(&box, first, count, image);
+  } else {
+    ms_strided_gather(&box, first, count, image);
+  }
+  return true;
+}
+
 /* What became of a region that a block needs. */
 typedef enum { BUSY, THERE, MADE } found;
 
@@ -179,17 +221,7 @@ static found log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region
       !atomic_compare_exchange_strong(state, &untouched, COPYING + undo->process)) {
     return BUSY;
   }
-  ms_strided box;
-  int64_t first, count;
-  unsigned char *image = locate(undo, part, region, &box, &first, &count);
-  if (count > 0) {
-    if (undo->size > CACHED) {
-      ms_strided_stream(&box, first, count, image);
-    } else {
-      ms_strided_gather(&box, first, count, image);
-    }
-    complete(undo, number);
-  }
+  if (copy_region(undo, part, region)) complete(undo, number);
   atomic_store_explicit(state, LOGGED, memory_order_release);
   return MADE;
 }
@@ -215,7 +247,7 @@ int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), voi
     if (part->logged) continue;
     uint32_t from = 0, end = part->count;
     if (part->piece == 0) {
-      from = ms_grid_range(undo->grid, block, undo->operands[part->operand].writes.follow[0].axis);
+      from = region_of(undo, part, block);
       end = from + 1;
     }
     found got = THERE;
@@ -284,13 +316,19 @@ ms_strided ms_undo_strided(const ms_undo *undo, const ms_undo_part *part, uint32
 static void restore_region(const ms_undo *undo, const ms_undo_part *part, uint32_t region) {
   ms_strided box;
   int64_t first, count;
+  if (part->lists != NULL) {
+    ms_elements all = ms_elements_of(&undo->operands[part->operand], part->box.data, false);
+    ms_listed list = ms_listed_begin(part->lists, region);
+    const void *image = locate_list(undo, part, region, &count);
+    ms_listed_scatter(&list, &all, count, image);
+    return;
+  }
   const unsigned char *image = locate(undo, part, region, &box, &first, &count);
   ms_strided_scatter(&box, first, count, image);
 }
 
 void ms_undo_restore_range(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
-  uint32_t axis = undo->operands[part->operand].writes.follow[0].axis;
-  if (part->piece == 0) restore_region(undo, part, ms_grid_range(undo->grid, block, axis));
+  if (part->piece == 0) restore_region(undo, part, region_of(undo, part, block));
 }
 
 static void restore_number(const ms_undo *undo, uint32_t number) {
@@ -311,17 +349,25 @@ void ms_undo_restore(ms_undo *undo) {
   }
 }
 
+/* The image of a region, and how many elements it has. */
+static void *image_of(const ms_undo *undo, const ms_undo_part *part, uint32_t region,
+                      int64_t *count) {
+  ms_strided box;
+  int64_t first;
+  if (part->lists != NULL) return locate_list(undo, part, region, count);
+  return locate(undo, part, region, &box, &first, count);
+}
+
 /* Takes over the image of a region, unless there is an older one. */
 static void fold_region(ms_undo *undo, const ms_undo *later, uint32_t number) {
   if (atomic_load(&undo->state[number]) == LOGGED) return;
   for (uint32_t p = 0; p < later->part_count; p++) {
     const ms_undo_part *part = &later->parts[p];
     if (number < part->first || number >= part->first + part->count) continue;
-    ms_strided box;
-    int64_t first, count;
-    const void *from = locate(later, part, number - part->first, &box, &first, &count);
-    void *to = locate(undo, &undo->parts[p], number - part->first, &box, &first, &count);
-    memcpy(to, from, (size_t)count * box.element);
+    int64_t count;
+    const void *from = image_of(later, part, number - part->first, &count);
+    void *to = image_of(undo, &undo->parts[p], number - part->first, &count);
+    memcpy(to, from, (size_t)count * undo->operands[part->operand].element);
     complete(undo, number);
     atomic_store(&undo->state[number], LOGGED);
   }

@@ -3,7 +3,8 @@
  * Undo: images of what a job is about to write, so that a failed one leaves its arrays as before.
  *
  * What may be written of each section of an operand is divided into regions: what goes with the
- * ranges of an axis where all writes follow one, else pieces of equal size. The first block that
+ * ranges of an axis where all writes follow one, the blocks' lists where there are some and they
+ * have few elements, else pieces of equal size. The first block that
  * touches a region copies it to the log just before it writes, so the copy also brings it into the
  * cache; later blocks find it logged. Since a plan fixes every bit of its results, this is all that
  * is needed to run a job again from the start.
@@ -31,7 +32,8 @@ typedef struct ms_undo_part {
   ms_section section;
   uint32_t first, count; /* regions */
   ms_strided box;
-  int64_t total; /* elements of the box */
+  int64_t total;                 /* elements of the box */
+  const ms_element_lists *lists; /* a region is what a block's list has; NULL: there are none */
   int64_t piece; /* elements of a region; 0: a region is what goes with a range of an axis */
   size_t place;  /* of the images in the log; element k of the box at k elements from here */
   bool logged;   /* every region is, as far as this process knows */
@@ -89,10 +91,10 @@ void ms_undo_fold(ms_undo *undo, const ms_undo *later);
  * may be using the log. */
 void ms_undo_release(ms_undo *undo, uint32_t process);
 
-/* What `block` may write of a part. */
+/* What `block` may write of a part without lists. */
 ms_strided ms_undo_strided(const ms_undo *undo, const ms_undo_part *part, uint32_t block);
 
-/* Writes back the region that `block` belongs to of a part whose regions are ranges. */
+/* Writes back the region of `block` of a part whose regions are ranges or lists. */
 void ms_undo_restore_range(const ms_undo *undo, const ms_undo_part *part, uint32_t block);
 
 /* Writes the images back. Nobody else may be using log or arrays; bytes of the log are believed

@@ -17,6 +17,8 @@
 #define LOG_SIZE ((size_t)2 << 20)
 #define LARGE    512 /* bytes of elements that make an operand large: its regions are ranges */
 #define MOST     3   /* operands, dimensions */
+#define BLOCKS   36
+#define ELEMENTS 400 /* of an operand */
 
 static uint64_t state;
 
@@ -31,7 +33,11 @@ typedef struct scene {
   int64_t starts[2][32];
   ms_range_starts bounds;
   ms_operand operands[MOST];
-  ms_section sections[MOST][64]; /* more than three boxes make */
+  ms_section sections[MOST][64];  /* more than three boxes make */
+  uint32_t owner[MOST][ELEMENTS]; /* with lists: the block that may write an element, or more */
+  int64_t head[MOST][2 * (BLOCKS + 1)];
+  char bytes[MOST][ELEMENTS * MS_RUN_BYTES];
+  ms_element_lists lists[MOST];
   void *data[MOST];
   uint32_t count;
 } scene;
@@ -69,6 +75,36 @@ static void cut(scene *s, ms_operand *operand, uint32_t number) {
   static ms_section apart[MS_MOST_SECTIONS];
   operand->section_count = ms_sections_apart(given, count, operand->dim_count, apart);
   operand->sections = memcpy(s->sections[number], apart, sizeof s->sections[number]);
+}
+
+/* Gives an operand lists: each element may be written by one block, or by none. */
+static void list(scene *s, uint32_t number) {
+  ms_operand *operand = &s->operands[number];
+  uint32_t blocks = ms_grid_blocks(&s->grid), density = 1 + (uint32_t)draw(6);
+  int64_t count = ms_operand_elements(operand), *at = s->head[number], *before = at + blocks + 1;
+  char *out = s->bytes[number];
+  for (int64_t e = 0; e < count; e++) s->owner[number][e] = (uint32_t)draw(blocks * density);
+  for (uint32_t b = 0; b < blocks; b++) {
+    int64_t last = 0, end;
+    at[b] = out - s->bytes[number];
+    before[b + 1] = before[b];
+    for (int64_t e = 0; e < count; e = end + (end == e)) {
+      for (end = e; end < count && s->owner[number][end] == b;) end++;
+      if (end == e) continue;
+      out = ms_element_run_write(out, last, e, end - e);
+      before[b + 1] += end - e;
+      last = end;
+    }
+  }
+  at[blocks] = out - s->bytes[number];
+  CHECK(ms_element_lists_open(&s->lists[number], at, s->bytes[number], (uint64_t)at[blocks], blocks,
+                              count));
+  operand->lists = &s->lists[number];
+  operand->writes.follows = 0;
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    operand->writes.low[d] = 0;
+    operand->writes.high[d] = operand->dims[d];
+  }
 }
 
 static void make_operand(scene *s, uint32_t number, bool apart, unsigned char *memory) {
@@ -110,7 +146,10 @@ static void make_scene(scene *s, bool apart, unsigned char *memory) {
     s->bounds.start[axis] = s->starts[axis];
   }
   s->count = 1 + (uint32_t)draw(MOST);
-  for (uint32_t i = 0; i < s->count; i++) make_operand(s, i, apart, memory);
+  for (uint32_t i = 0; i < s->count; i++) {
+    make_operand(s, i, apart, memory);
+    if (draw(3) == 0 && s->operands[i].sections == NULL) list(s, i);
+  }
 }
 
 /* Whether an index of the block's range of the followed axis leads to the row `at`. */
@@ -159,6 +198,7 @@ static void run_block(const scene *s, uint32_t block) {
       }
       uint64_t value[LARGE / 8] = {(uint64_t)draw(INT32_MAX)};
       if (!may_write(s, operand, block, at) || draw(4) == 0) continue;
+      if (operand->lists != NULL && s->owner[i][k] != block) continue;
       ms_strided_scatter(&box, k, 1, value);
     }
   }

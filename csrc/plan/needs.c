@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Needs: see needs.h. On its way a run is two numbers, the gap since the last one's end and its
- * length, in groups of 7 bits, the lowest first; the last group has its high bit clear. */
+ * Needs: see needs.h. */
 #include "plan/needs.h"
 
 #include <stdatomic.h>
@@ -34,19 +33,12 @@ static int64_t find_run(const double *marks, int64_t count, int64_t first, int64
   return first;
 }
 
-static char *write_number(char *out, uint64_t number) {
-  for (; number >= 128; number >>= 7) *out++ = (char)(unsigned char)(number | 128);
-  *out++ = (char)(unsigned char)number;
-  return out;
-}
-
 /* A number takes no more bytes than it counts elements, but for a first gap of 0. */
 size_t ms_marks_take(double *marks, int64_t count, char *out) {
   char *at = out;
   int64_t last = 0, end, first = find_run(marks, count, 0, &end);
   for (; first < count; first = find_run(marks, count, end, &end)) {
-    at = write_number(at, (uint64_t)(first - last));
-    at = write_number(at, (uint64_t)(end - first));
+    at = ms_element_run_write(at, last, first, end - first);
     memset(marks + first, 0, (size_t)(end - first) * sizeof *marks);
     last = end;
   }
@@ -57,68 +49,198 @@ size_t ms_marks_take(double *marks, int64_t count, char *out) {
 
 static atomic_uint_fast64_t last_id;
 
+static int out_of_memory(ms_error *err) {
+  return ms_error_set(err, MS_ARR, "out of memory for what the blocks of a loop need");
+}
+
 ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err) {
   ms_needs *needs = calloc(1, sizeof *needs);
-  bool fits = blocks > 0 && elements >= 0 && (uint64_t)blocks < SIZE_MAX / sizeof *needs->start;
-  if (needs != NULL && fits) needs->start = calloc((size_t)blocks + 1, sizeof *needs->start);
-  if (needs == NULL || needs->start == NULL) {
+  bool fits = blocks > 0 && elements >= 0 && elements <= MS_LISTED_MOST &&
+              (uint64_t)blocks < SIZE_MAX / 4 / sizeof(int64_t);
+  if (needs != NULL && fits) needs->head = calloc(1, ms_element_lists_head(blocks));
+  if (needs == NULL || needs->head == NULL) {
     free(needs);
-    ms_error_set(err, MS_ARR, "out of memory for what the blocks of a loop need");
+    out_of_memory(err);
     return NULL;
   }
   needs->id = atomic_fetch_add(&last_id, 1) + 1;
-  needs->blocks = blocks;
-  needs->elements = elements;
+  ms_element_lists_open(&needs->lists, needs->head, NULL, 0, blocks, elements);
   return needs;
 }
 
 void ms_needs_free(ms_needs *needs) {
   if (needs == NULL) return;
-  free(needs->start);
-  free(needs->runs);
+  free(needs->head);
+  free(needs->bytes);
   free(needs);
 }
 
-/* Reads a number and moves on: 0, or -1 where none is. */
-static int read_number(const char **at, const char *end, int64_t *number) {
-  uint64_t value = 0;
-  for (int shift = 0; *at < end && shift < 63; shift += 7) {
-    unsigned char byte = (unsigned char)*(*at)++;
-    value |= (uint64_t)(byte & 127) << shift;
-    if (byte < 128) {
-      *number = (int64_t)value;
-      return 0;
-    }
-  }
-  return -1;
+/* Makes room for `size` bytes more. */
+static int grow(ms_needs *needs, size_t size, ms_error *err) {
+  size_t used = (size_t)needs->lists.at[needs->filled];
+  if (size <= needs->room - used) return 0;
+  if (size > SIZE_MAX / 4 - used) return out_of_memory(err);
+  size_t room = used + size < 2 * needs->room ? 2 * needs->room : used + size;
+  char *grown = realloc(needs->bytes, room);
+  if (grown == NULL) return out_of_memory(err);
+  needs->lists.bytes = needs->bytes = grown;
+  needs->room = room;
+  return 0;
 }
 
-static int keep_run(ms_needs *needs, int64_t at, ms_span run) {
-  if (at == needs->run_capacity) {
-    int64_t capacity = at < 64 ? 64 : at * 2;
-    ms_span *grown = realloc(needs->runs, (size_t)capacity * sizeof *grown);
-    if (grown == NULL) return -1;
-    needs->runs = grown;
-    needs->run_capacity = capacity;
-  }
-  needs->runs[at] = run;
-  return 0;
+/* The next block's list has so many bytes and elements. */
+static void close_list(ms_needs *needs, int64_t bytes, int64_t elements) {
+  int64_t *at = needs->head, *before = at + needs->lists.blocks + 1, b = needs->filled++;
+  at[b + 1] = at[b] + bytes;
+  before[b + 1] = before[b] + elements;
 }
 
 int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err) {
-  if (needs->filled == needs->blocks) return ms_error_set(err, MS_BUG, "needs of too many blocks");
-  int64_t last = 0, at = needs->start[needs->filled];
-  for (const char *next = bytes, *end = bytes + size; next < end;) {
-    int64_t gap, count;
-    if (read_number(&next, end, &gap) != 0 || read_number(&next, end, &count) != 0 || count == 0 ||
-        gap > needs->elements - last || count > needs->elements - last - gap) {
-      return ms_error_set(err, MS_BUG, "what a block left for a prefetch is malformed");
-    }
-    if (keep_run(needs, at++, (ms_span){last + gap, count}) != 0) {
-      return ms_error_set(err, MS_ARR, "out of memory for what the blocks of a loop need");
-    }
-    last += gap + count;
+  const ms_element_lists *lists = &needs->lists;
+  if (needs->filled == lists->blocks) return ms_error_set(err, MS_BUG, "needs of too many blocks");
+  ms_element_walk walk = {bytes, bytes + size, 0, lists->elements};
+  ms_span run;
+  int64_t count = 0;
+  while (ms_element_walk_next(&walk, &run)) count += run.count;
+  if (walk.next != walk.end) {
+    return ms_error_set(err, MS_BUG, "what a block left for a prefetch is malformed");
   }
-  needs->start[++needs->filled] = at;
+  if (grow(needs, size, err) != 0) return -1;
+  if (size > 0) memcpy(needs->bytes + lists->at[needs->filled], bytes, size);
+  close_list(needs, (int64_t)size, count);
   return 0;
+}
+
+size_t ms_needs_size(const ms_needs *needs) {
+  const ms_element_lists *lists = &needs->lists;
+  return ms_element_lists_head(lists->blocks) + (size_t)lists->at[lists->blocks];
+}
+
+void ms_needs_move(ms_needs *needs, void *memory) {
+  ms_element_lists *lists = &needs->lists;
+  size_t head = ms_element_lists_head(lists->blocks), size = (size_t)lists->at[lists->blocks];
+  char *bytes = (char *)memory + head;
+  memcpy(memory, lists->at, head);
+  if (size > 0) memcpy(bytes, lists->bytes, size);
+  free(needs->head);
+  free(needs->bytes);
+  needs->head = needs->bytes = NULL;
+  ms_element_lists_open(lists, memory, bytes, size, lists->blocks, lists->elements);
+}
+
+/* ---- lists from numbers ---- */
+
+/* Values of a range. */
+static int64_t length_of(const ms_range *range) {
+  int64_t length = (range->hi - range->lo) / range->step + 1;
+  return length < 0 ? 0 : length;
+}
+
+/* The range of an axis that has a value. */
+static int64_t range_with(const ms_layout_axis *axis, int64_t value) {
+  int64_t at = (value - axis->first) / axis->step, long_ones = axis->longer * (axis->each + 1);
+  if (at < long_ones) return at / (axis->each + 1);
+  return axis->longer + (at - long_ones) / axis->each;
+}
+
+/* The block of the iteration with a number; -1: there is no such iteration. */
+static int64_t block_of(const ms_layout *layout, double number) {
+  int64_t value[MS_MAX_DIMS], block = 0;
+  if (!(number >= 1 && number <= 0x1p53)) return -1;
+  int64_t rest = (int64_t)number - 1;
+  for (uint32_t d = layout->dims; d-- > 0;) {
+    int64_t length = length_of(&layout->extents[d]);
+    if (length == 0) return -1;
+    value[d] = layout->extents[d].lo + rest % length * layout->extents[d].step;
+    rest /= length;
+  }
+  if (rest > 0) return -1;
+  for (uint32_t a = 0; a < layout->axis_count; a++) {
+    const ms_layout_axis *axis = &layout->axes[a];
+    block = block * axis->ranges + range_with(axis, value[axis->at / 2]);
+  }
+  return block;
+}
+
+/* A block's list while it is made. */
+typedef struct open_list {
+  int64_t first, end; /* of the last run, */
+  int64_t last;       /* and the end of the one before */
+  int64_t size, elements;
+  char *bytes; /* NULL: they are counted only */
+} open_list;
+
+static void close_run(open_list *list) {
+  char run[MS_RUN_BYTES];
+  if (list->end == list->first) return;
+  size_t size =
+      (size_t)(ms_element_run_write(run, list->last, list->first, list->end - list->first) - run);
+  if (list->bytes != NULL) memcpy(list->bytes + list->size, run, size);
+  list->size += (int64_t)size;
+  list->elements += list->end - list->first;
+  list->last = list->end;
+}
+
+/* Goes over the numbers once. -1: one is no iteration's. */
+static int fill(open_list *list, int64_t blocks, const double *numbers, int64_t elements,
+                const ms_layout *layout) {
+  for (int64_t e = 0; e < elements; e++) {
+    if (numbers[e] == 0) continue;
+    int64_t block = block_of(layout, numbers[e]);
+    if (block < 0 || block >= blocks) return -1;
+    open_list *own = &list[block];
+    if (own->end != e) {
+      close_run(own);
+      own->first = e;
+    }
+    own->end = e + 1;
+  }
+  for (int64_t b = 0; b < blocks; b++) close_run(&list[b]);
+  return 0;
+}
+
+/* Puts the lists into `needs`, which has none yet. */
+static int make(ms_needs *needs, open_list *list, const double *numbers, const ms_layout *layout,
+                ms_error *err) {
+  int64_t blocks = needs->lists.blocks, elements = needs->lists.elements, size = 0;
+  if (fill(list, blocks, numbers, elements, layout) != 0)
+    return ms_error_set(err, MS_BUG, "numbers of iterations that a loop does not have");
+  for (int64_t b = 0; b < blocks; b++) size += list[b].size;
+  if (grow(needs, (size_t)size, err) != 0) return -1;
+  for (int64_t b = 0; b < blocks; b++) {
+    close_list(needs, list[b].size, list[b].elements);
+    list[b] = (open_list){.bytes = needs->bytes + needs->lists.at[b]};
+  }
+  return fill(list, blocks, numbers, elements, layout);
+}
+
+/* Whether blocks are boxes of the space, and how many there are. */
+static bool are_boxes(const ms_layout *layout, int64_t *blocks) {
+  *blocks = 1;
+  for (uint32_t a = 0; a < layout->axis_count; a++) {
+    if (layout->axes[a].at >= 2 * (int64_t)layout->dims || layout->axes[a].each == 0) return false;
+    *blocks *= layout->axes[a].ranges;
+  }
+  return !layout->of_entries;
+}
+
+static int64_t count_numbers(const double *numbers, int64_t elements) {
+  int64_t count = 0;
+  for (int64_t e = 0; e < elements; e++) count += numbers[e] != 0;
+  return count;
+}
+
+ms_needs *ms_needs_of_numbers(const double *numbers, int64_t elements, int64_t most,
+                              const ms_layout *layout, ms_error *err) {
+  int64_t blocks;
+  if (!are_boxes(layout, &blocks) || count_numbers(numbers, elements) > most) return NULL;
+  ms_needs *needs = ms_needs_new(blocks, elements, err);
+  open_list *list = needs == NULL ? NULL : calloc((size_t)blocks, sizeof *list);
+  if (needs != NULL && list == NULL) out_of_memory(err);
+  if (list == NULL || make(needs, list, numbers, layout, err) != 0) {
+    ms_needs_free(needs);
+    needs = NULL;
+  }
+  free(list);
+  return needs;
 }

@@ -30,6 +30,19 @@ static void make_marks(double *marks, int64_t count) {
   if (count > 0 && pick(3) == 0) marks[pick(count)] = -0.0;
 }
 
+/* A block's list has the elements that are marked, in as few runs as can be. */
+static void check_list(const ms_needs *needs, int64_t block, const double *marks, int64_t count) {
+  int64_t at = 0, listed = 0;
+  ms_element_walk walk = ms_element_lists_walk(&needs->lists, block);
+  for (ms_span run; ms_element_walk_next(&walk, &run); listed += run.count) {
+    CHECK(run.count > 0 && (run.first > at || at == 0));
+    for (; at < run.first; at++) CHECK(marks[at] == 0);
+    for (; at < run.first + run.count; at++) CHECK(marks[at] != 0);
+  }
+  for (; at < count; at++) CHECK(marks[at] == 0);
+  CHECK(walk.next == walk.end && listed == ms_element_lists_of(&needs->lists, block));
+}
+
 static void test_round(void) {
   static double marks[MOST], before[MOST];
   static char bytes[MOST + 1];
@@ -44,15 +57,71 @@ static void test_round(void) {
     CHECK(size <= (size_t)count + 1);
     for (int64_t k = 0; k < count; k++) CHECK(marks[k] == 0);
     CHECK(ms_needs_add(needs, bytes, size, &err) == 0);
-    int64_t at = 0;
-    for (int64_t r = needs->start[b]; r < needs->start[b + 1]; r++) {
-      for (; at < needs->runs[r].first; at++) CHECK(before[at] == 0);
-      for (; at < needs->runs[r].first + needs->runs[r].count; at++) CHECK(before[at] != 0);
-    }
-    for (; at < count; at++) CHECK(before[at] == 0);
+    check_list(needs, b, before, count);
   }
   CHECK(needs->filled == blocks);
   CHECK(ms_needs_add(needs, bytes, 0, &err) == -1 && err.code == MS_BUG);
+  ms_needs_free(needs);
+}
+
+/* A space of up to three dimensions, cut along some of them. */
+static ms_layout make_layout(int64_t *volume, int64_t *blocks) {
+  ms_layout layout = {.dims = 1 + (uint32_t)pick(3)};
+  *volume = *blocks = 1;
+  for (uint32_t d = 0; d < layout.dims; d++) {
+    int64_t values = 1 + pick(12), step = pick(2) == 0 ? 1 + pick(3) : -1 - pick(3);
+    int64_t lo = pick(50) - 25, ranges = 1 + pick(values);
+    layout.extents[d] = (ms_range){lo, lo + (values - 1) * step, step};
+    *volume *= values;
+    if (pick(3) == 0) continue;
+    layout.axes[layout.axis_count] = ms_layout_cut(lo, step, values, ranges);
+    layout.axes[layout.axis_count++].at = 2 * (int64_t)d;
+    *blocks *= ranges;
+  }
+  return layout;
+}
+
+/* Whether the iteration with a number, from 1, is one of a block. */
+static bool is_in(const ms_layout *layout, uint32_t block, int64_t number) {
+  int64_t bounds[2 * MS_MAX_DIMS + 2], rest = number - 1;
+  bool in = true;
+  ms_layout_bounds(layout, block, bounds);
+  for (uint32_t d = layout->dims; d-- > 0;) {
+    const ms_range *extent = &layout->extents[d];
+    int64_t values = (extent->hi - extent->lo) / extent->step + 1;
+    int64_t value = extent->lo + rest % values * extent->step;
+    int64_t low = bounds[2 * d], high = bounds[2 * d + 1];
+    in = in && (extent->step > 0 ? value >= low && value <= high : value <= low && value >= high);
+    rest /= values;
+  }
+  return in;
+}
+
+static void test_numbers(void) {
+  static double numbers[MOST], marks[MOST];
+  static char memory[MOST * 40];
+  ms_error err = {0};
+  int64_t count = pick(MOST), volume, blocks, density = 1 + pick(8);
+  ms_layout layout = make_layout(&volume, &blocks);
+  for (int64_t e = 0; e < count; e++)
+    numbers[e] = pick(density) == 0 ? (double)(1 + pick(volume)) : 0;
+  int64_t listed = 0;
+  for (int64_t e = 0; e < count; e++) listed += numbers[e] != 0;
+  CHECK(ms_needs_of_numbers(numbers, count, listed - 1, &layout, &err) == NULL && err.code == 0);
+  ms_needs *needs = ms_needs_of_numbers(numbers, count, listed, &layout, &err);
+  CHECK(needs != NULL && needs->filled == blocks && ms_needs_size(needs) <= sizeof memory);
+  ms_needs_move(needs, memory);
+  CHECK((char *)(size_t)needs->lists.at == memory);
+  for (int64_t b = 0; b < blocks; b++) {
+    for (int64_t e = 0; e < count; e++)
+      marks[e] = numbers[e] > 0 && is_in(&layout, (uint32_t)b, (int64_t)numbers[e]);
+    check_list(needs, b, marks, count);
+  }
+  if (count > 0) {
+    numbers[count - 1] = (double)(volume + 1);
+    CHECK(ms_needs_of_numbers(numbers, count, count, &layout, &err) == NULL);
+    CHECK(err.code == MS_BUG);
+  }
   ms_needs_free(needs);
 }
 
@@ -103,6 +172,7 @@ static void test_fingerprint(void) {
 
 int main(void) {
   for (int round = 0; round < 300; round++) test_round();
+  for (int round = 0; round < 300; round++) test_numbers();
   test_refused();
   test_fingerprint();
   return ms_test_end();

@@ -68,12 +68,31 @@ static int place_operands(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
+/* Finds the lists of what blocks write, where memory is shared. */
+static int open_lists(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_task *task = &job->task;
+  ms_operand *operands = (ms_operand *)(size_t)task->operands; /* in the job's arena */
+  for (uint32_t i = 0; i < task->operand_count; i++) {
+    if (operands[i].listed == 0) continue;
+    ms_element_lists *lists = ms_arena_take(job->arena, 1, sizeof *lists);
+    if (lists == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+    if (ms_operand_open_lists(operands, task->operand_count, i, job->place, &task->grid, lists,
+                              err) != 0) {
+      return -1;
+    }
+    operands[i].lists = lists;
+  }
+  return 0;
+}
+
 /* Gets ready to log what the blocks write, if the driver has given room for that. */
 static int open_log(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   const ms_task *task = &job->task;
   const ms_task_log *log = &task->log;
   if (log->segment == 0 || !worker->setup.shared) return 0;
+  if (open_lists(worker, err) != 0) return -1;
   void *memory = ms_worker_segment(worker, log->segment, log->segment_size, log->place, err);
   if (memory == NULL || ms_undo_divide(&job->undo, &task->grid, &task->bounds, task->operands,
                                        task->operand_count, err) != 0) {

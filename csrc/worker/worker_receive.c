@@ -43,18 +43,19 @@ static int take_list(ms_worker *worker, const ms_frame *frame, const char *paylo
   ms_worker_job *job = &worker->job;
   if (!job->open || frame->job != job->number || worker->data_due == 0) return 0;
   worker->data_due--;
-  uint64_t total = frame->a[1], first = frame->a[2], count = frame->size / sizeof(ms_span);
+  uint64_t total = frame->a[1], next = frame->a[2];
   if (frame->a[3] >= job->task.operand_count) return 0;
   const ms_operand *operand = &job->task.operands[frame->a[3]];
-  if (frame->a[0] < MS_INDEX_LIST_COPIES || frame->size % sizeof(ms_span) != 0 ||
-      total > (uint64_t)ms_operand_elements(operand) || first > total || count > total - first) {
+  int64_t elements = ms_operand_elements(operand);
+  if (frame->a[0] < MS_INDEX_LIST_COPIES || elements > MS_LISTED_MOST || total > (uint64_t)elements)
     return 0;
-  }
   size_t size = (size_t)total * sizeof(ms_span);
   ms_mapped_memory_piece *list =
       ms_mapped_memory_copy(&worker->mapped, frame->a[0], size, job->number, true, err);
   if (list == NULL) return -1;
-  memcpy(list->base + first * sizeof(ms_span), payload, (size_t)frame->size);
+  ms_element_walk walk = {payload, payload + frame->size, 0, elements};
+  ms_span run, *runs = (ms_span *)(void *)list->base;
+  while (next < total && ms_element_walk_next(&walk, &run)) runs[next++] = run;
   return 0;
 }
 
@@ -68,7 +69,8 @@ static void take_values(ms_worker *worker, const ms_frame *frame, const char *pa
     return;
   const ms_operand *operand = &job->task.operands[number];
   const ms_mapped_memory_piece *list = ms_mapped_memory_find(&worker->mapped, frame->a[1]);
-  if (operand->movement != MS_MOVE_SERVED || list == NULL || frame->a[1] < MS_INDEX_LIST_COPIES ||
+  bool listed = operand->movement == MS_MOVE_SERVED || ms_operand_goes_by_lists(operand);
+  if (!listed || list == NULL || frame->a[1] < MS_INDEX_LIST_COPIES ||
       frame->size % operand->element != 0) {
     return;
   }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where memory is not shared: what a worker's blocks have written goes back to the driver. Of an
- * operand that is cut the rows go that stay with this worker at the end, of one that all may write
- * anywhere the elements that differ from what came. See worker_state.h. */
+ * operand that is cut the rows go that stay with this worker at the end, of one that has lists what
+ * those of its blocks have, of one that all may write anywhere the elements that differ from what
+ * came. See worker_state.h. */
 #include <stdlib.h>
 
+#include "job/listed.h"
 #include "job/report.h"
 #include "worker/worker_state.h"
 
@@ -13,6 +15,7 @@ int ms_worker_remember_operands(ms_worker *worker, ms_error *err) {
   for (uint32_t i = 0; i < job->task.operand_count; i++) {
     const ms_operand *operand = &job->task.operands[i];
     if (operand->movement != MS_MOVE_SCATTERED || !operand->written) continue;
+    if (ms_operand_goes_by_lists(operand)) continue;
     ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
         &worker->mapped, operand->id, ms_operand_bytes(operand), job->number, false, err);
     ms_elements all = ms_elements_written(operand, job->place[i], true);
@@ -81,6 +84,36 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   return failed ? -1 : 0;
 }
 
+/* Sends what the blocks' lists of an operand have. */
+static int return_listed(ms_worker *worker, uint32_t number, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_task *task = &job->task;
+  const ms_operand *operand = &task->operands[number];
+  ms_element_lists lists;
+  if (ms_operand_open_lists(task->operands, task->operand_count, number, job->place, &task->grid,
+                            &lists, err) != 0) {
+    return -1;
+  }
+  ms_elements all = ms_elements_of(operand, job->place[number], true);
+  ms_listed_share share = ms_listed_share_begin(&lists, worker->schedule, worker->setup.worker);
+  int64_t most = (int64_t)(MS_FRAME_PAYLOAD / operand->element);
+  while (share.done < share.count) {
+    int64_t left = share.count - share.done, take = left < most ? left : most;
+    ms_frame frame = {.kind = MS_SAY_VALUES, .job = job->number, .a = {number}};
+    frame.a[1] = (uint64_t)share.done;
+    ms_message message;
+    if (!ms_worker_room(worker, err)) return -1;
+    size_t size = (size_t)take * operand->element;
+    void *room = ms_link_begin(&worker->control, frame, size, &message, err);
+    if (room == NULL) return -1;
+    bool got = ms_listed_share_gather(&share, &all, take, room);
+    if (ms_link_commit(&worker->control, &message, err) != 0) return -1;
+    if (!got) return ms_error_set(err, MS_NET, "a list of elements that is none");
+    job->moved += size;
+  }
+  return 0;
+}
+
 /* The memory of the last version that the job makes. */
 static uint32_t last_slot(const ms_worker *worker, const ms_operand *operand) {
   const ms_schedule *schedule = worker->schedule;
@@ -95,8 +128,14 @@ int ms_worker_return_operands(ms_worker *worker, ms_error *err) {
     if (!operand->written || operand->movement == MS_MOVE_EXCHANGED) continue;
     if (operand->movement == MS_MOVE_VERSIONED && operand->slot != last_slot(worker, operand))
       continue;
-    int failed = operand->movement == MS_MOVE_SCATTERED ? return_changes(worker, i, err)
-                                                        : return_rows(worker, i, err);
+    int failed;
+    if (ms_operand_goes_by_lists(operand)) {
+      failed = return_listed(worker, i, err);
+    } else if (operand->movement == MS_MOVE_SCATTERED) {
+      failed = return_changes(worker, i, err);
+    } else {
+      failed = return_rows(worker, i, err);
+    }
     if (failed != 0) return -1;
   }
   return ms_exchange_finish(worker, err);

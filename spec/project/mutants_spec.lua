@@ -104,6 +104,9 @@ local PROMISED = {
   "loops with buffers have fewer blocks by the size of what is merged",
   "functions that call themselves do in C what they do in Lua",
   "functions that call themselves stop where Lua's do, and fall off no stack",
+  "a block's list is what its iterations may write",
+  "what a block may leave as it is comes to it before, and goes back with its list",
+  "what a list has is logged before its block, and put back where it was",
   -- rounds
   "a block reads what was written in the round before, and writes what is no longer read",
   "what waits, and for whom, is the setting's",

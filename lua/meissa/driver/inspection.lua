@@ -10,6 +10,7 @@
 -- @module meissa.driver.inspection
 
 local array = require "meissa.array"
+local element_lists = require "meissa.driver.element_lists"
 local errors = require "meissa.base.errors"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
@@ -48,18 +49,25 @@ local function make_marks(run)
   return marks
 end
 
+-- Stores the numbers of iterations where these may write; false, if there is no slice.
+local function store(run, marks, serial)
+  local stores = inspectors.closure(run, run.plan.collisions.stores, {marks = marks})
+  if stores then run_slice(run, stores, serial) end
+  return stores ~= nil
+end
+
+local function free(marks)
+  for _, each in ipairs(marks) do each:free() end
+end
+
 -- Two iterations that meet, by their numbers: those of the first that does; infinity, if none do;
 -- nothing, if there is no slice. Run in parallel, it may be any that it has met.
-local function look(run, serial)
-  local marks = make_marks(run)
+local function look(run, marks, serial)
   local own = {none = math.huge, first = math.huge, other = 0}
-  local collisions, given = run.plan.collisions, {marks = marks, own = own}
-  local stores = inspectors.closure(run, collisions.stores, {marks = marks})
-  local looks, values = inspectors.closure(run, collisions.looks, given)
-  if not (stores and looks) then return nil end
-  run_slice(run, stores, serial)
+  local looks, values = inspectors.closure(run, run.plan.collisions.looks,
+                                           {marks = marks, own = own})
+  if not (looks and store(run, marks, serial)) then return nil end
   run_slice(run, looks, serial)
-  for _, each in ipairs(marks) do each:free() end
   local met = values()
   return met.meissa_first, met.meissa_other
 end
@@ -99,25 +107,46 @@ function M.prove(run)
   end
   local state = inspectors.state(run, text, collisions.arrays)
   if state and plan.proved == state then return true end
-  plan.proved = nil
-  local ok, first = random.uncounted(plans.silently, look, run)
+  plan.proved, plan.listed = nil, nil
+  local marks = make_marks(run)
+  local ok, first = random.uncounted(plans.silently, look, run, marks)
+  if ok and first == math.huge then
+    plan.proved, run.marks = state, marks
+    return true
+  end
+  free(marks)
   if not ok then
     if errors.is(first) and not HARMLESS[first.code] then error(first, 0) end
     return nil, errors.is(first) and first or errors.new {code = "BDY", message = first}
   elseif not first then
     return nil
-  elseif first < math.huge then
-    return false
   end
-  plan.proved = state
-  return true
+  return false
+end
+
+--- Gives a proved run the lists of what its blocks may write (meissa.driver.element_lists).
+-- Errors: OPT WRK INT NET.
+function M.list(run)
+  local function marks()
+    local own = run.marks
+    if own then return own end
+    run.marks = make_marks(run)
+    local ok, stored = random.uncounted(plans.silently, store, run, run.marks)
+    if not ok and errors.is(stored) and not HARMLESS[stored.code] then error(stored, 0) end
+    return ok and stored and run.marks
+  end
+  if run.plan.proved then element_lists.find(run, marks) end
+  if run.marks then free(run.marks) end
+  run.marks = nil
 end
 
 --- Two iterations that meet, {from =, to = indices}, of a loop that has some: the same ones,
 -- whoever runs it.
 -- Errors: those of the body.
 function M.pair(run)
-  local ok, first, other = random.uncounted(plans.silently, look, run, true)
+  local marks = make_marks(run)
+  local ok, first, other = random.uncounted(plans.silently, look, run, marks, true)
+  free(marks)
   if not ok then error(first, 0) end
   local from, to = math.min(first, other), math.max(first, other)
   return {from = iteration_of(run.space, from), to = iteration_of(run.space, to)}

@@ -4,7 +4,8 @@
 -- A run is one execution: {record =, space =, plan =, bindings =, values =, situation =, ready =,
 -- basics = (see captured), roots =, env = (where values were found)}, and as it is known `draws`,
 -- `kernel`, `native`, `grid`, `session`, `called`; of rounds `versions` (see version_memory.lua),
--- of loops with levels `levels` (see levels.lua).
+-- of loops with levels `levels` (see levels.lua), of inspected ones `lists` (see
+-- element_lists.lua).
 -- @module meissa.driver.planning
 
 local array = require "meissa.array"
@@ -95,7 +96,10 @@ function M.to_run(record, space, func, level)
     local run = M.frame(record, space, func, up)
     local collisions = run.plan.collisions
     local fits = collisions and collisions.stores and not shares.has(run.bindings)
-    if fits and inspection.prove(run) then return run end
+    if fits and inspection.prove(run) then
+      inspection.list(run)
+      return run
+    end
     space.assume = nil
   end
   local run = M.frame(record, space, func, up)
@@ -120,7 +124,8 @@ function M.to_run(record, space, func, level)
   space.assume, record.inspected = "inspection", true
   local again = M.frame(record, space, func, up)
   again.plan.collisions, again.plan.proved = run.plan.collisions, run.plan.proved
-  again.plan.inspected = run.plan.inspect
+  again.plan.inspected, again.marks = run.plan.inspect, run.marks
+  inspection.list(again)
   return again
 end
 

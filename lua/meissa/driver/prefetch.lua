@@ -147,7 +147,7 @@ local function new_needs(blocks, elements)
   return ffi.gc(needs, lib.ms_needs_free)
 end
 
--- What the blocks have marked, in the order of the served arrays.
+-- What the blocks have marked, in the order of the marked arrays.
 local function read_marks(run, own, marked)
   local lists, err = {}, c_core.new_error()
   for k, marks in ipairs(own.marks) do
@@ -171,8 +171,19 @@ local function state_of(told)
   return table.concat(parts, "|")
 end
 
+-- The lists of a slice that marks nothing: what blocks write without having to see it.
+local function find_nothing(run)
+  local own, kept = slice_of(run), run.grid.needs
+  if not (kept and kept.slice == own) then
+    kept = {slice = own, lists = read_marks(run, own, {})}
+    run.grid.needs = kept
+  end
+  return kept.lists, 0
+end
+
 -- Runs the slice, unless the lists of the last time are still good: the lists, and the bytes sent.
 local function find_lists(run, pack, execute)
+  if not string.find(run.plan.prefetch.text, MARKS, 1, true) then return find_nothing(run) end
   local own = slice_of(run)
   local slice = prepare(run, own)
   if not slice then return nil, 0 end
@@ -194,7 +205,17 @@ local function by_id(run, lists)
   return found
 end
 
---- Finds out what the blocks of a run need of its served arrays.
+-- Whether a marked array is served, or comes back by lists.
+local function is_of_use(run)
+  for _, b in ipairs(run.plan.prefetch.arrays) do
+    local listed = run.lists and run.lists[array.describe(run.values[b]).id]
+    if listed or not run.plan.array_of[b].written then return true end
+  end
+  return false
+end
+
+--- Finds out what the blocks of a run need of its served arrays, and have to see of those that come
+-- back by lists.
 -- @tab run the loop's run
 -- @func pack pack(run): what a job of the run tells its workers
 -- @func execute execute(run, told): what blocks have marked by the id of the array of marks and by
@@ -206,7 +227,7 @@ function M.find(run, pack, execute)
   -- In fast arithmetic a subscript might come out differently in the slice and in the body.
   local exact = run.space.numeric == "strict"
   local wanted = run.by_value and run.plan.prefetch and not run.versions
-  if not (wanted and exact) then return nil, 0, 0 end
+  if not (wanted and exact and is_of_use(run)) then return nil, 0, 0 end
   local began = system.clock()
   local ok, lists, moved = pcall(find_lists, run, pack, execute)
   if not ok then

@@ -51,6 +51,19 @@ local function place_read(operands, value, needs)
   return add_read(operands, lib.ms_operands_array, array.core(value), 0, needs)
 end
 
+-- Adds a dense array that the loop writes as number `written` of the plan; where it is known what
+-- each block writes, with that.
+local function place_written(operands, run, value, written, served)
+  local memory, id = array.core(value), array.describe(value).id
+  local number = call(lib.ms_operands_array, operands, memory, written, nil)
+  local own = run.lists and not run.damped and run.lists[id]
+  if own then
+    call(lib.ms_operands_list, operands, number, own.needs, array.core(own.holder),
+         served and served[id])
+  end
+  return number
+end
+
 -- Adds a dense array, or the base of views: its number, and where the array is seen through its
 -- base, the view.
 local function place_dense(operands, run, c, served)
@@ -60,7 +73,7 @@ local function place_dense(operands, run, c, served)
   local memory = array.core(value)
   if about.written then
     local number = about.number + 1
-    if not view then return call(lib.ms_operands_array, operands, memory, number, nil), nil end
+    if not view then return place_written(operands, run, value, number, served), nil end
     return call(lib.ms_operands_base, operands, memory, views.base(view.base), number), view
   end
   local needs = served and served[array.describe(value).id]
@@ -234,7 +247,8 @@ local function collect(run, apart, served)
     where.bulk[k] = {capture = each.capture, operand = place_bulk(operands, each.holder),
                      length = each.holder.length, digest = each.holder.digest}
   end
-  return {core = operands, labels = labels, label_count = label_count, served = served}, where
+  return {core = operands, labels = labels, label_count = label_count, served = served,
+          lists = run.lists}, where
 end
 
 -- Whether the labels among the operands are still where they were.
@@ -331,6 +345,7 @@ function M.collect(run, apart, served)
   local stores = lasting and sparse_stores(run)
   if known and known.uses == uses and known.partition == id and lasting and
      known.version == version and same_list(known.stores, stores) and
+     known.operands.lists == run.lists and
      has_labels(known.operands) then
     return known.operands, known.words, known.where
   end
