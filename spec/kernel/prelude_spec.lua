@@ -64,6 +64,8 @@ local function library_text(prelude)
       ("double y; ms_math_%s(x, &y); return y;"):format(name))
   end
   export("bool spec_subscript(double key, int64_t extent)", "return ms_is_subscript(key, extent);")
+  export("bool spec_whole(double key, int64_t extent)",
+    "return ms_is_whole_subscript(key, extent) && (double)ms_whole_of(key) == key;")
   export("bool spec_int32(double value)", "return ms_fits_int32(value);")
   export("bool spec_int64(double value)", "return ms_fits_int64(value);")
   export("bool spec_exact(int64_t value)", "return ms_is_exact(value);")
@@ -288,6 +290,9 @@ for _, compiler in ipairs(compilers) do
           for _, extent in ipairs { 0, 1, 7, 2 ^ 31 } do
             assert.are.equal((pcall(helpers.check, x, extent, 1, 1)),
               library.spec_subscript(x, extent))
+            local whole = math.floor(x)
+            assert.are.equal(library.spec_subscript(whole, extent),
+              library.spec_whole(whole, extent))
           end
           assert.are.equal(fits(helpers.int32, x), library.spec_int32(x))
           assert.are.equal(fits(helpers.int64, x), library.spec_int64(x))

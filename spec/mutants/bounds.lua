@@ -49,6 +49,19 @@ return {
     },
   },
   {
+    rule = "rounded numbers are subscripts by their integers alone",
+    finders = {{spec = "spec/kernel/native_emit_spec.lua"}, {spec = "spec/kernel/prelude_spec.lua"}},
+    mutants = {
+      {"quotients are rounded", "csrc/kernel/native/c_bounds_check.c",
+       "if (node->op > MS_OP_MUL) return false;", "if (node->op > MS_OP_DIV) return false;"},
+      {"any number is rounded", "csrc/kernel/native/c_bounds_check.c",
+       "return !node->boxed && floor(node->number) == node->number;", "return true;"},
+      {"0 is a subscript", "csrc/kernel/emit/lua_bit.h",
+       "return (uint64_t)ms_whole_of(key) - 1 < (uint64_t)extent;",
+       "return (uint64_t)ms_whole_of(key) <= (uint64_t)extent;"},
+    },
+  },
+  {
     rule = "negative ends of ranges count from the end",
     finders = {oracle, {spec = "spec/kernel/body_views_spec.lua"}},
     mutants = {

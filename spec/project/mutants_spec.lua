@@ -38,6 +38,7 @@ local PROMISED = {
   "loops may go from math.max to math.min",
   "booleans are bits where what is evaluated for nothing stops nowhere",
   "elements are written in any case where the same ones are compared",
+  "rounded numbers are subscripts by their integers alone",
   "negative ends of ranges count from the end",
   "locals that inner loops count are induction variables",
   "packed triangles are arrays of two dimensions",

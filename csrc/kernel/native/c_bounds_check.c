@@ -4,11 +4,15 @@
  * c_bounds_check.h. */
 #include "kernel/native/c_bounds_check.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_value.h"
+#include "kernel/native/c_variable.h"
 
 /* An integer that nothing vouches for. */
 static ms_c_bounds_check integer_key(ms_writer *w, const ms_integer_value *whole,
@@ -21,6 +25,40 @@ static ms_c_bounds_check integer_key(ms_writer *w, const ms_integer_value *whole
   return (ms_c_bounds_check){.text = text,
                              .wrong = ms_c_text(w, "%s < 1 || %s > %s", text, text, extent),
                              .number = ms_c_text(w, "(double)%s", text)};
+}
+
+/* Most nodes that are looked at for one key. */
+#define MOST_STEPS 64
+
+/* Whether a number is whole, infinite or nan: what math.floor and math.ceil give, and sums,
+ * differences and products of such. */
+static bool is_rounded(const ms_writer *w, const ms_node *node, uint32_t *left) {
+  if (*left == 0) return false;
+  --*left;
+  const ms_c_local *local;
+  switch (node->kind) {
+    case MS_NUMBER:
+      return !node->boxed && floor(node->number) == node->number;
+    case MS_PAREN:
+      return is_rounded(w, node->kid[0], left);
+    case MS_UNARY:
+      return node->op == MS_OP_NEG && is_rounded(w, node->kid[0], left);
+    case MS_BINARY:
+      if (node->op > MS_OP_MUL) return false;
+      return is_rounded(w, node->kid[0], left) && is_rounded(w, node->kid[1], left);
+    case MS_CALL: {
+      ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
+      return called.object == MS_OBJECT_BUILTIN &&
+             (strcmp(called.name, "math.floor") == 0 || strcmp(called.name, "math.ceil") == 0);
+    }
+    case MS_NAME:
+      if (node->symbol == NULL || node->symbol->assigned) return false;
+      local = ms_c_local_of(w, node->symbol);
+      return local->from != NULL && !ms_node_is_multiple(local->from) &&
+             is_rounded(w, local->from, left);
+    default:
+      return false;
+  }
 }
 
 /* A value that is no integer beforehand, as a key. */
@@ -39,8 +77,11 @@ static ms_c_bounds_check number_key(ms_writer *w, const ms_node *node, const cha
   key.tagged = value.form == MS_FORM_VALUE ? value.text : NULL;
   key.number =
       key.tagged != NULL ? ms_c_text(w, "%s.number", value.text) : ms_c_as_double(w, value, node);
-  key.text = ms_c_text(w, "(int64_t)%s", key.number);
-  key.wrong = ms_c_text(w, "!ms_is_subscript(%s, %s)", key.number, extent);
+  uint32_t most = MOST_STEPS;
+  bool rounded = is_rounded(w, node, &most);
+  key.text = ms_c_text(w, rounded ? "ms_whole_of(%s)" : "(int64_t)%s", key.number);
+  key.wrong = ms_c_text(w, rounded ? "!ms_is_whole_subscript(%s, %s)" : "!ms_is_subscript(%s, %s)",
+                        key.number, extent);
   return key;
 }
 

@@ -7,7 +7,7 @@
  *   kernel/native/native.h   the calling convention, which a kernel implements
  *   kernel/native/fault.h    ms_stop, ms_stop_wide
  *   base/lua_math.h        ms_mod (%), ms_math_pow (^), ms_math_*
- *   kernel/emit/lua_bit.h   ms_bit_*; ms_is_subscript, ms_fits_* and ms_is_exact: checks of
+ *   kernel/emit/lua_bit.h   ms_bit_*; ms_is_[whole_]subscript, ms_fits_*, ms_is_exact: checks of
  *                          subscripts, stored values and int64 elements
  *   array/rowwise.h        ms_row_<method>_<type>[_<type>](pointer, stride [, pointer, stride],
  *                          count [, x]): methods of float and double rows
