@@ -16,15 +16,18 @@
 
 #include "kernel/emit/draws.h"
 
+/* Counters in a register, and registers for each of a counter's four words: of AVX2's sixteen three
+ * times four, as there are four more that all counters have in common. */
 #ifdef __AVX512F__
-#define MS_AHEAD_LANES 8 /* counters in a register */
-#else
-#define MS_AHEAD_LANES 4
-#endif
+#define MS_AHEAD_LANES     8
 #define MS_AHEAD_REGISTERS 4
-#define MS_AHEAD           (MS_AHEAD_LANES * MS_AHEAD_REGISTERS) /* draws that are made together */
-#define MS_AHEAD_DRAWS     8 /* of an iteration that are made with those of the next ones */
-#define MS_AHEAD_ALONE     4 /* of an iteration before others of it are made together */
+#else
+#define MS_AHEAD_LANES     4
+#define MS_AHEAD_REGISTERS 3
+#endif
+#define MS_AHEAD       (MS_AHEAD_LANES * MS_AHEAD_REGISTERS) /* draws that are made together */
+#define MS_AHEAD_DRAWS 8 /* of an iteration that are made with those of the next ones */
+#define MS_AHEAD_ALONE 4 /* of an iteration before others of it are made together */
 
 typedef struct ms_drawing {
   double index;         /* the last one of the present iteration */
