@@ -3,8 +3,8 @@
  * Pending: see pending.h. A run is a head and the elements behind it. */
 #include "sync/pending.h"
 
+#include <emmintrin.h>
 #include <stdbool.h>
-
 #include <string.h>
 
 typedef struct run_head {
@@ -20,34 +20,38 @@ typedef struct run_head {
 /* Of which so many are looked at by one `or`: most of what is pending may be zero. */
 #define FEW ((int64_t)8)
 
-static inline uint64_t bits_of(const double *element) {
-  uint64_t bits;
-  memcpy(&bits, element, sizeof bits);
-  return bits;
+/* Which of two elements are not zero: nan is one, -0 is none. */
+static inline uint64_t find_two(__m128d two) {
+  return (uint64_t)_mm_movemask_pd(_mm_cmpneq_pd(two, _mm_setzero_pd()));
 }
 
-/* Whether FEW elements are all 0 in every bit. */
-static inline bool is_clear(const double *pending) {
-  uint64_t low =
-      (bits_of(pending) | bits_of(pending + 1)) | (bits_of(pending + 2) | bits_of(pending + 3));
-  uint64_t high =
-      (bits_of(pending + 4) | bits_of(pending + 5)) | (bits_of(pending + 6) | bits_of(pending + 7));
-  return (low | high) == 0;
+/* Which of FEW elements are not zero; *clear stays true where all are 0 in every bit. */
+static inline uint64_t find_few(const double *pending, bool *clear) {
+  __m128d a = _mm_loadu_pd(pending), b = _mm_loadu_pd(pending + 2);
+  __m128d c = _mm_loadu_pd(pending + 4), d = _mm_loadu_pd(pending + 6);
+  __m128i all = _mm_castpd_si128(_mm_or_pd(_mm_or_pd(a, b), _mm_or_pd(c, d)));
+  if (_mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_setzero_si128())) == 0xFFFF) return 0;
+  *clear = false;
+  return find_two(a) | find_two(b) << 2 | find_two(c) << 4 | find_two(d) << 6;
 }
 
-/* Which of at most STRIDE elements are not zero: nan is one, -0 is none. *clear says whether all
- * are 0 in every bit. */
+/* The same of at most STRIDE elements. */
 static uint64_t find_elements(const double *pending, int64_t count, bool *clear) {
   uint64_t found = 0;
+  int64_t k = 0;
   *clear = true;
-  for (int64_t base = 0; base < count; base += FEW) {
-    if (count - base >= FEW && is_clear(pending + base)) continue;
+  for (; count - k >= FEW; k += FEW) found |= find_few(pending + k, clear) << k;
+  for (; k < count; k++) {
     *clear = false;
-    for (int64_t k = base; k < count && k < base + FEW; k++) {
-      found |= (uint64_t)(bits_of(pending + k) << 1 != 0) << k;
-    }
+    found |= (uint64_t)(pending[k] != 0) << k;
   }
   return found;
+}
+
+/* With what lies between two ones at most GAP apart: it goes into one run with them. */
+static inline uint64_t close_gaps(uint64_t found) {
+  uint64_t above = found << 1 | found << 2, below = found >> 1 | found >> 2;
+  return found | (found << 1 & below) | (found >> 1 & above);
 }
 
 /* Makes at most STRIDE elements zero. */
@@ -91,7 +95,7 @@ static void take_piece(run_writer *writer, double *pending, int64_t size, int64_
   for (int64_t base = 0; base < size; base += STRIDE, pending += STRIDE) {
     int64_t some = size - base < STRIDE ? size - base : STRIDE;
     bool clear;
-    uint64_t left = find_elements(pending, some, &clear);
+    uint64_t left = close_gaps(find_elements(pending, some, &clear));
     if (clear) continue;
     while (left != 0) {
       int at = __builtin_ctzll(left);
@@ -173,13 +177,26 @@ void ms_pending_pass(ms_pending_cursor *cursor, int64_t end) {
   cursor->length -= passed;
 }
 
+/* Adds two elements, without a branch, which would go either way. A zero between two runs is none:
+ * -0 + 0 would be 0. */
+static inline void add_two(double *to, const char *elements) {
+  double two[2];
+  memcpy(two, elements, sizeof two);
+  __m128d each = _mm_loadu_pd(two), old = _mm_loadu_pd(to);
+  __m128d some = _mm_cmpneq_pd(each, _mm_setzero_pd());
+  __m128d sum = _mm_and_pd(some, _mm_add_pd(old, each));
+  _mm_storeu_pd(to, _mm_or_pd(sum, _mm_andnot_pd(some, old)));
+}
+
 void ms_pending_add(const ms_pending_part *part, ms_pending_cursor *cursor, int64_t end,
                     double *sum) {
   int64_t length = end - cursor->first < cursor->length ? end - cursor->first : cursor->length;
   double *to = sum + cursor->first;
-  for (int64_t k = 0; k < length; k++) {
+  int64_t k = 0;
+  for (; k + 2 <= length; k += 2) add_two(to + k, ms_pending_bytes(part, cursor, k));
+  for (; k < length; k++) {
     double each = ms_pending_element(part, cursor, k);
-    if (each != 0) to[k] += each; /* a gap between two runs is none: -0 + 0 would be 0 */
+    if (each != 0) to[k] += each;
   }
   ms_pending_pass(cursor, end);
 }

@@ -53,12 +53,17 @@ typedef struct ms_pending_cursor {
 int ms_pending_next(const ms_pending_part *part, int64_t count, ms_pending_cursor *cursor,
                     ms_error *err);
 
-/* Element k of what is left of the present run. */
+/* Where element k of what is left of the present run stands, unaligned. */
+static inline const char *ms_pending_bytes(const ms_pending_part *part,
+                                           const ms_pending_cursor *cursor, int64_t k) {
+  return part->bytes + cursor->behind - (size_t)(cursor->length - k) * sizeof(double);
+}
+
+/* That element. */
 static inline double ms_pending_element(const ms_pending_part *part,
                                         const ms_pending_cursor *cursor, int64_t k) {
   double element;
-  memcpy(&element, part->bytes + cursor->behind - (size_t)(cursor->length - k) * sizeof element,
-         sizeof element);
+  memcpy(&element, ms_pending_bytes(part, cursor, k), sizeof element);
   return element;
 }
 

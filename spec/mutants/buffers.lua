@@ -2,6 +2,7 @@
 -- Mutants of loops with buffers: stages, merging, and the log of a loop.
 local staged = {spec = "spec/driver/staged_spec.lua"}
 local merged = {spec = "spec/driver/buffer_spec.lua"}
+local pending = {spec = "csrc/sync/pending_test.c"}
 local marked = {spec = "spec/driver/buffer_marks_spec.lua"}
 
 return {
@@ -37,6 +38,13 @@ return {
        "    if (got < 0) return -1;\n  }\n  return 0;"},
       {"gaps between runs are given to rules", "csrc/sync/merge.c",
        "to += pending != 0;", "to++;"},
+      {"zeros are merged, too", "csrc/sync/pending.c",
+       "__m128d some = _mm_cmpneq_pd(each, _mm_setzero_pd());",
+       "__m128d some = _mm_cmpeq_pd(_mm_setzero_pd(), _mm_setzero_pd());",
+       finders = {pending}},
+      {"the last two of eight are not looked at", "csrc/sync/pending.c",
+       "| find_two(d) << 6;", ";",
+       finders = {pending}},
     },
   },
   {
