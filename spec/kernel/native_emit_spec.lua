@@ -176,7 +176,8 @@ local failing = {
   "C[i][1] = -2^31 + 7 - i C[i][2] = C[i][1] - 1", "C[i][1] = i - 7 local x = A[1][C[i][1] + 7]",
   "local j = C[i][1] + i - 7 B[j + 7] = 1 if i > 6 then A[C[1][5]][1] = 1 end",
   "B[math.floor(1 / (i - 7)) + 1] = 1", "B[math.floor((i - 7) / (i - 7))] = 1",
-  "B[math.floor(B[i]) + 3 / 2] = 1", "B[math.ceil(i * 2 - 7 * B[1])] = 1", "B[-math.ceil(2^63)] = 1",
+  "B[math.floor(B[i]) + 3 / 2] = 1", "B[math.ceil(i * 2 - 7 * B[1])] = 1",
+  "B[-math.ceil(2^63)] = 1",
   "local k = math.floor(B[i] * 20) B[k - 7] = 1", "B[math.floor(2^64) - 2^64 + 1 - i % 7] = 1",
   "local k = 1 while k < i do k = k + 1 end A[1][k] = 1", "L[i] = i - 7 local x = B[L[i] + i]",
 }

@@ -50,7 +50,8 @@ return {
   },
   {
     rule = "rounded numbers are subscripts by their integers alone",
-    finders = {{spec = "spec/kernel/native_emit_spec.lua"}, {spec = "spec/kernel/prelude_spec.lua"}},
+    finders = {{spec = "spec/kernel/prelude_spec.lua"},
+               {spec = "spec/kernel/native_emit_spec.lua"}},
     mutants = {
       {"quotients are rounded", "csrc/kernel/native/c_bounds_check.c",
        "if (node->op > MS_OP_MUL) return false;", "if (node->op > MS_OP_DIV) return false;"},
