@@ -40,7 +40,7 @@ static int reduce_dense(const ms_array *x, int dim, int reduction, double *value
   return 0;
 }
 
-/* What an entry adds. */
+/* The term of a reduction that an entry of this value adds. */
 static double part_of(double value, int reduction) {
   if (reduction == MS_REDUCTION_MAGNITUDES) return fabs(value);
   return reduction == MS_REDUCTION_SQUARES ? value * value : value;

@@ -275,7 +275,7 @@ static bool apply_alone(int arith, int type, void *y, int64_t stride, int64_t co
   }
 }
 
-/* The same for a row and another one. */
+/* Applies an operation of two rows to y, with x; false where there is none for the types. */
 static bool apply_pair(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
                        int64_t x_stride, int64_t count, double a) {
   if (y_type > MS_DOUBLE || x_type > MS_DOUBLE) return false;

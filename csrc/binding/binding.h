@@ -21,13 +21,13 @@ void ms_bind_merge(lua_State *L);
 void ms_bind_worker(lua_State *L);
 void ms_bind_undo(lua_State *L);
 
-/* chunks.c: core.chunks, and the type of what it returns. */
+/* chunks.c: core.chunks, and the type of the chunks that it returns. */
 void ms_bind_chunks(lua_State *L);
 
 /* launch.c: core.launch, core.launches. */
 void ms_bind_launch(lua_State *L);
 
-/* analysis.c: core.loop, and the type of what it returns. */
+/* analysis.c: core.loop, and the type of the loops that it returns. */
 void ms_bind_analysis(lua_State *L);
 
 /* verdict.c: core.plan, core.follow and core.is_steady, and the type of plans. */

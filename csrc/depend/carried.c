@@ -74,8 +74,8 @@ static bool look_for_comparison(ms_node *node, void *context) {
   return !is_call(look, node);
 }
 
-/* The value chooses between the variable and what it is compared with: `p and s or e`, of which p
- * compares or, for `s and math.max(s, e) or e`, does not. */
+/* Whether the value is one of two operands, the variable and the one that it is compared with:
+ * `p and s or e`, where p compares or, as in `s and math.max(s, e) or e`, does not. */
 static bool chooses(search *look, const ms_node *value) {
   const ms_node *both = ms_node_bare(value->kid[0]), *last = value->kid[1];
   if (value->op != MS_OP_OR || both->kind != MS_BINARY || both->op != MS_OP_AND) return false;

@@ -88,7 +88,7 @@ static bool is_piece(const ms_abstract_value *value) {
          value->pieces != NULL;
 }
 
-/* What an operand is where it is true, or is not. */
+/* Adds the pieces of an operand where it is true, or those where it is not. */
 static void add_where(ms_collection *made, const ms_abstract_value *value, bool yes) {
   const ms_pieces all = ms_pieces_of(value);
   for (uint32_t p = 0; p < all.count; p++) {

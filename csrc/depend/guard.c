@@ -27,7 +27,7 @@ static bool are_parallel(const ms_form *a, const ms_form *b, int64_t sign) {
   return true;
 }
 
-/* What a form adds to a clause. */
+/* What becomes of a form that is added to a clause. */
 typedef enum addition { ADDED, NEVER, NO_ROOM } addition;
 
 static addition add_form(ms_clause *clause, const ms_form *form) {

@@ -316,7 +316,8 @@ static bool spoil_inside(ms_node *node, void *context) {
   return spoil_assigned(node, context);
 }
 
-/* When a function of the body is called is not looked at: nothing is known of what it assigns. */
+/* The places where functions of the body are called are not looked at, so nothing is known of the
+ * variables that they assign. */
 static bool spoil_functions(ms_node *node, void *context) {
   spoiling what = {context, MS_TAINT_UNKNOWN};
   if (node->kind != MS_FUNCTION) return true;

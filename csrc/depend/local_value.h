@@ -20,13 +20,13 @@ typedef struct ms_trips {
   ms_after *after;
 } ms_trips;
 
-/* `symbol` is given a value. */
+/* Notes that a local holds a value from here on. */
 void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value);
 
-/* What it holds; false if that is not known. */
+/* The value that a local holds; false if that is not known. */
 bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_value *value);
 
-/* What a node assigns is held no more. */
+/* Forgets the values of all locals that a node assigns. */
 void ms_walk_forget(ms_walk *walk, ms_node *node);
 
 /* A path through an if ends here; what it assigned is kept with it and undone. */

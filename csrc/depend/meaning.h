@@ -132,7 +132,7 @@ typedef struct ms_steady {
   int64_t lo_each[MS_MAX_DIMS], hi_each[MS_MAX_DIMS]; /* of ranges */
 } ms_steady;
 
-/* What somebody else answers for. */
+/* What the caller guarantees of accesses that the analysis cannot tell apart. */
 typedef enum ms_assumption {
   MS_ASSUME_NOTHING,
   MS_ASSUME_INDEPENDENT, /* what is not proven to collide does not */

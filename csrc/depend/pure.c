@@ -57,7 +57,7 @@ static int64_t meaning_of(const look *at, const ms_node *node) {
 
 static bool visit(ms_node *node, void *context);
 
-/* What is called does nothing that can be told. */
+/* Whether the function of a binding, when it is called, has no effect outside of itself. */
 static bool calls_purely(const look *at, int64_t binding) {
   if (binding < 0) return false;
   const ms_binding *callee = &at->walk->bindings[binding];

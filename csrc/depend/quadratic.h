@@ -30,10 +30,10 @@ bool ms_quadratic_of_double(double number, ms_quadratic *result);
 bool ms_quadratic_operate(ms_op op, const ms_quadratic *a, const ms_quadratic *b,
                           ms_quadratic *result);
 
-/* It is an affine form: `rest`. */
+/* Whether a number is an affine form: `rest`. */
 bool ms_quadratic_is_form(const ms_quadratic *number);
 
-/* It is an integer wherever its variables are. */
+/* Whether a number is an integer wherever its variables are. */
 bool ms_quadratic_is_whole(const ms_quadratic *number);
 
 /* The floor of its value at a point, given as values of all variables. */

@@ -33,7 +33,7 @@ bool ms_quadratic_branch_is_affine(const ms_access *a, const ms_access *b) {
   return true;
 }
 
-/* The only dimension that is not affine in both, and what it is. */
+/* The only dimension whose subscripts are not affine in both accesses, and those subscripts. */
 static bool find_dim(const ms_access *a, const ms_access *b, uint32_t *dim, ms_quadratic *numbers) {
   uint32_t count = 0;
   for (uint32_t s = 0; s < common_dims(a, b); s++) {

@@ -127,7 +127,7 @@ static bool setting(const ms_tally *all, const ms_node *assign, ms_node *value,
   return true;
 }
 
-/* It gives true or false, or the variable itself. */
+/* Whether an expression gives true or false, or the variable itself. */
 static bool is_boolean(const ms_tally *all, const ms_node *node) {
   node = ms_node_bare(node);
   if (node->kind == MS_TRUE || node->kind == MS_FALSE) return true;

@@ -22,7 +22,7 @@ void ms_solver_destroy(ms_solver **solver);
 /* Finds a point: 1 and its values by column; 0 if there is none; -1 if not known. */
 int ms_solver_sample(ms_solver *solver, const ms_system *system, int64_t *values);
 
-/* The same, always by isl. */
+/* Finds a point as above, always by isl. */
 int ms_solver_ask(ms_solver *solver, const ms_system *system, int64_t *values);
 
 /* The same for the point with the earliest iteration t, then the least d. */

@@ -68,7 +68,7 @@ static void set_range(ms_domain *domain, uint32_t k, const ms_range *range) {
   }
 }
 
-/* What really is a call of this builtin. */
+/* Whether a node is a call of the builtin that has this name. */
 static bool is_call_of(const ms_walk *walk, const ms_node *node, const char *name) {
   if (node->kind != MS_CALL || node->kids < 2) return false;
   int64_t capture = ms_loop_capture_of(walk->loop, node->kid[0]);

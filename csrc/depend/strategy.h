@@ -20,7 +20,7 @@ typedef struct ms_choice {
   int64_t row[MS_MAX_DIMS]; /* over ordinals */
 } ms_choice;
 
-/* What a class is looked for. */
+/* What the classes of strategies are tried on. */
 typedef struct ms_terms {
   bool ordered;     /* the order as written has to be kept */
   bool proven;      /* only pairs of proven accesses count where exact distances are looked at (then

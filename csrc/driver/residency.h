@@ -27,8 +27,8 @@ typedef struct ms_residency {
 int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
                       ms_error *err);
 
-/* Posts what it does not have yet of the elements on its list of served operand `number`, or all of
- * the operand if that is less. */
+/* Posts the elements on the worker's list of served operand `number` that it does not have yet, or
+ * all of the operand if that is less. */
 int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
                        ms_error *err);
 

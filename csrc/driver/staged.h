@@ -43,8 +43,8 @@ int ms_staged_begin(ms_staged *run, ms_session *session, const ms_job *loop,
  * is no transaction, the outcome says whether something is lost. Errors as ms_session_run. */
 int ms_staged_run(ms_staged *run, ms_session *session, ms_error *err);
 
-/* Merges what it has left and goes on to the next stage. Failures as above; errors as
- * ms_merge_all. */
+/* Merges what the stage's blocks have put into buffers and goes on to the next stage. Failures as
+ * above; errors as ms_merge_all. */
 int ms_staged_advance(ms_staged *run, ms_error *err);
 
 /* Puts back what stages that have ended have changed, or says in run->outcome that it is lost: what

@@ -94,16 +94,17 @@ void ms_worker_handle_unshare(const ms_session *session, ms_worker_handle *membe
 /* Lets it free its copy of a cached operand; the last one takes the place in the list. */
 void ms_worker_handle_forget(ms_worker_handle *member, uint32_t cached);
 
-/* The same for a list of indices. */
+/* Lets it free its copy of a list of indices; the last list takes the place of that one. */
 void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t number);
 
 /* Whether it has the kernel with this key. */
 bool ms_worker_handle_knows(const ms_worker_handle *member, const char *key, size_t size);
 
-/* It will have job's kernel; it forgets all others when they are too many. MS_WRK, MS_NET. */
+/* Notes that the worker will have the job's kernel; has it forget all others when they are too
+ * many. MS_WRK, MS_NET. */
 int ms_worker_handle_learn(ms_worker_handle *member, const ms_job *job, ms_error *err);
 
-/* It has no kernels any more. */
+/* Notes that the worker has no kernels any more. */
 void ms_worker_handle_unlearn(ms_worker_handle *member);
 
 /* Has a transfer sent before the job begins. MS_WRK: out of memory. */

@@ -12,9 +12,9 @@
  * there, and what a list has is only ever changed by its own block. What finished blocks report is
  * also on the worker's shelf (status_page.h) until the driver has it.
  *
- * A slot is whole at every moment: what it says changes after what that is about, in single
- * stores. Only its worker writes it, and after the worker's end the driver. Every process divides
- * alike and holds an ms_block_checkpoint of its own. */
+ * A slot is whole at every moment: its counts change, in single stores, after the image and the
+ * reports that they count. Only its worker writes it, and after the worker's end the driver. Every
+ * process divides alike and holds an ms_block_checkpoint of its own. */
 #ifndef MS_JOB_BLOCK_CHECKPOINT_H
 #define MS_JOB_BLOCK_CHECKPOINT_H
 
@@ -60,11 +60,11 @@ void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory, c
 ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *checkpoint,
                                                  uint32_t worker);
 
-/* Makes a worker's slot that of a new process, which goes on with what its predecessor did: all
- * that that has reported has gone to the driver. */
+/* Makes a worker's slot that of a new process, which goes on after its predecessor's last finished
+ * block: all reports of the predecessor have gone to the driver. */
 void ms_block_checkpoint_inherit(const ms_block_checkpoint *checkpoint, uint32_t worker);
 
-/* Makes it one of which nothing was done. */
+/* Makes a worker's slot that of a process that has finished no block. */
 void ms_block_checkpoint_clear(const ms_block_checkpoint *checkpoint, uint32_t worker);
 
 /* Bytes that ms_block_checkpoint_keep would copy at most for the block that was logged last. */

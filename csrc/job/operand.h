@@ -64,7 +64,7 @@ void ms_operand_follow(ms_operand *operand, const ms_travel *travel);
 /* All of an operand whose data lie at `data`; dense: as a worker's private copy has it. */
 ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense);
 
-/* The same of a section of it. */
+/* The box of one section of an operand whose data lie at `data`. */
 ms_strided ms_operand_part(const ms_operand *operand, const ms_section *section, void *data,
                            bool dense);
 

@@ -111,7 +111,7 @@ static void keep(const ms_operands *operands, ms_job_operand *operand, const ms_
   operand->operand.movement = needs != NULL ? MS_MOVE_SERVED : MS_MOVE_CACHED;
 }
 
-/* That which is written moves as the plan has it. */
+/* An operand that the loop writes moves as the plan has it. */
 static void finish(const ms_operands *operands, ms_job_operand *operand, uint32_t written,
                    const ms_needs *needs) {
   operand->array = written;

@@ -43,7 +43,7 @@ static void *stay(void *lock) {
   return NULL;
 }
 
-/* The same for threads that are there at one time. */
+/* Whether so many threads can be there at one time: 0 or an errno. */
 static int try_threads(uint32_t count) {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_t threads[OWN_THREADS + 1];

@@ -17,7 +17,7 @@ typedef struct ms_message {
 /* A message of `size` bytes that are to be written. MS_NET: out of memory. */
 int ms_message_make(ms_message *message, size_t size, ms_error *err);
 
-/* Its bytes, and how many. */
+/* A message's bytes, and how many. */
 void *ms_message_data(ms_message *message);
 size_t ms_message_size(const ms_message *message);
 

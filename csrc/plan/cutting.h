@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* What decides. */
+/* What the number of ranges depends on. */
 typedef struct ms_cutting {
   double entries; /* iterations at most, or entries of the sparse array */
   double phases;  /* steps of a sweep; 1: none */

@@ -237,7 +237,7 @@ static bool is_nearer(const search *s, uint32_t k, const ms_block_key *one,
 /* Finds the nearest key from number `k` on; `bound`: beyond that of the search's. */
 static bool seek(const search *s, uint32_t k, interval ranges, bool bound, ms_block_key *found);
 
-/* The same with the value `v` as number `k`. */
+/* Finds the nearest key whose number `k` is `v`. */
 static bool seek_at(const search *s, uint32_t k, uint32_t v, interval ranges, bool bound,
                     ms_block_key *found) {
   interval left[2];

@@ -7,7 +7,7 @@
  * phases: where the space is the entries of a sparse array, ms_plan_cut says how these are to be
  * put into blocks, and the plan is made with the partition that this gave.
  *
- * A plan is immutable once made. It keeps nothing of what it was made of; its layout points into
+ * A plan is immutable once made. It keeps neither verdict nor space alive; its layout points into
  * the partition, which whoever uses the plan keeps. */
 #ifndef MS_PLAN_PLAN_H
 #define MS_PLAN_PLAN_H

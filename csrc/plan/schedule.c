@@ -103,7 +103,7 @@ static uint32_t portion_before(const ms_schedule *schedule, const ms_portion *pa
   return (before < part->from ? part->from : before > part->to ? part->to : before) - part->from;
 }
 
-/* What is asked of one worker's blocks. */
+/* A schedule and a worker, for questions about the worker's blocks. */
 typedef struct own {
   const ms_schedule *schedule;
   uint32_t worker;

@@ -42,8 +42,8 @@ typedef struct ms_scanner {
 } ms_scanner;
 
 /* Reads all lines but blank ones and those left out. *parts, which becomes the caller's, is the
- * list of what they gave. -1: MS_FIL for files that cannot be read, or what the reader said about
- * the first line that it refused; then there are no parts. */
+ * list of the parts that the ranges gave. -1: MS_FIL for files that cannot be read, or what the
+ * reader said about the first line that it refused; then there are no parts. */
 int ms_scan(const ms_files *files, const ms_scanner *scanner, void *owner, ms_part **parts,
             ms_error *err);
 

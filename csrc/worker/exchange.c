@@ -238,7 +238,7 @@ static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t bloc
   if (partner->sent - partner->released < MS_EXCHANGE_WINDOW) return true;
   uint64_t began = worker->road->now();
   bool failed = false;
-  /* its frames tell what it has applied */
+  /* the partner's frames tell how many of ours it has applied */
   ms_awaited all = {.worker = partner->number, .count = UINT32_MAX, .block = block};
   ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)block + 1);
   while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {

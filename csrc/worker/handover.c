@@ -300,7 +300,7 @@ static int wait_untold(ms_worker *worker, const ms_awaited *before, ms_error *er
   return failed;
 }
 
-/* The same, told of in traces. */
+/* Waits for a worker's count; the wait is told of in traces. */
 static int wait_for(ms_worker *worker, const ms_awaited *before, ms_error *err) {
   const ms_worker_job *job = &worker->job;
   if (is_finished(worker, before)) return 0;

@@ -55,8 +55,8 @@ void ms_worker_version(ms_worker *worker, ms_versions *versions);
  * -1: the worker cannot go on. */
 int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err);
 
-/* The block is finished, with a result of any bytes (none when size is 0) and what it has put into
- * buffers. */
+/* The present block is finished, with a result of any bytes (none when size is 0) and the elements
+ * that it has put into buffers. */
 int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err);
 
 /* An error of a body: any bytes, and bytes that tell where in the loop's order it was raised: of

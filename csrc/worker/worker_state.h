@@ -153,11 +153,11 @@ int ms_worker_publish(ms_worker *worker, ms_error *err);
 /* worker_return.c: keeps what scattered and exchanged operands look like before the first block. */
 int ms_worker_remember_operands(ms_worker *worker, ms_error *err);
 
-/* worker_return.c: sends what this worker has to give back of the operands. */
+/* worker_return.c: sends the elements of operands that are this worker's to give back. */
 int ms_worker_return_operands(ms_worker *worker, ms_error *err);
 
-/* worker_report.c: makes sure that what the block that was just finished reports outlives this
- * process; what it has printed is sent. */
+/* worker_report.c: makes sure that the report of the last finished block outlives this process;
+ * text that the block has printed is sent. */
 int ms_worker_keep_report(ms_worker *worker, ms_error *err);
 
 /* worker_report.c: sends the rest of the report with DONE. The shelf is the driver's from then on,

@@ -2,9 +2,10 @@
  *
  * Types of keys: see key_type.h.
  *
- * Of each local of the body it is found out what it may hold: it begins with nothing, an index of
- * the loop with a number, and takes in what it is declared with and assigned until no local
- * changes. Locals of which that is not known, parameters among them, may hold anything. */
+ * For each local of the body the set of types that it may hold is found: the set begins empty, for
+ * an index of the loop with numbers, and takes in the types of all values that the local is given,
+ * until no set changes. Locals of which that is not known, parameters among them, may hold
+ * anything. */
 #include "kernel/emit/key_type.h"
 
 #include <string.h>

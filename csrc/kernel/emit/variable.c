@@ -327,7 +327,8 @@ static void end_keyed(ms_emitter *emitter, const ms_kernel_info *info, uint32_t 
   ms_text_add(emitter->out, " end ");
 }
 
-/* After each iteration: what it has assigned, and that it was this one. */
+/* Writes the text behind the body, which after each iteration keeps the values that it has assigned
+ * and the iteration's number. */
 void ms_variables_end(ms_emitter *emitter, const ms_kernel_info *info) {
   const char *prefix = emitter->prefix;
   for (uint32_t c = 0; c < emitter->job->loop->capture_count; c++) {

@@ -166,7 +166,7 @@ static const char *offset_of(ms_writer *w, const ms_index_keys *keys, uint32_t c
   return offset;
 }
 
-/* What is indexed but no dense array of numbers. */
+/* In words, the value that is indexed and is no dense array of numbers. */
 static const char *what_else(const ms_writer *w, const ms_node *base) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, base, &value);

@@ -32,7 +32,7 @@ typedef struct ms_target {
   bool counter;
 } ms_target;
 
-/* What the parts of a target must be kept from. */
+/* An assignment, of whose targets one has parts that the others must not change. */
 typedef struct ms_keeping {
   const ms_node *assign;
   uint32_t at; /* which target */

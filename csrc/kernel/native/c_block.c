@@ -55,7 +55,7 @@ static const char *index_sum(ms_writer *w, const ms_index_sum *sum, uint32_t d) 
   return text;
 }
 
-/* What the row leaves for an end of dimension d. */
+/* The first or last index of dimension d that lies in the block's range of the row r.I. */
 static const char *row_end(ms_writer *w, uint32_t d, bool first) {
   const ms_extent *extent = extent_of(w, d);
   int64_t factor = row_at(w, d), origin = extent->bounded ? 0 : extent->range.lo;

@@ -10,7 +10,7 @@
 /* #list */
 ms_integer_value ms_c_list_length(ms_writer *w, const ms_node *list);
 
-/* The same as a value. */
+/* #list as a value. */
 ms_c_value ms_c_list_count(ms_writer *w, const ms_node *list);
 
 /* Reads list[k]. */

@@ -36,7 +36,7 @@ ms_representation_of ms_c_local_form(const ms_writer *w, const ms_symbol *symbol
                                      const ms_kind_of *kind, const ms_c_value *value) {
   ms_representation_of form = ms_c_representation(w, kind);
   if (kind->can != MS_CAN_NUMBER || !w->fast) return form;
-  bool single = ms_c_is_single(w) || w->region == NULL; /* an entry's value is what it is */
+  bool single = ms_c_is_single(w) || w->region == NULL; /* an entry's value has its type */
   if (!symbol->assigned)
     return value->form == MS_FORM_FLOAT && single ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   const ms_node *function = symbol->function->node;

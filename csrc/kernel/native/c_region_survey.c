@@ -354,7 +354,7 @@ void ms_c_survey_note(ms_writer *w, const ms_node *node) {
   if (!w->fast && w->info->fast_line == 0) w->info->fast_line = ms_c_body_line(w, node);
 }
 
-/* What would be faster. */
+/* Notes where the body would be faster in another form. */
 static void advise(const ms_survey *survey) {
   ms_writer *w = survey->w;
   if (survey->single && !survey->full) ms_c_survey_note(w, survey->node);

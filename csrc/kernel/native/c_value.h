@@ -21,7 +21,7 @@ const char *ms_c_type(ms_representation_of form);
  * one is refused. */
 const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node);
 
-/* The same as a float. */
+/* The value as a float, as above. */
 const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node);
 
 /* The value in this form: numbers as above, MS_FORM_BOOL its truth. What the form cannot hold is

@@ -115,7 +115,7 @@ typedef struct ms_typed {
 /* The text that a node belongs to; NULL for the loop's own. */
 ms_outside *ms_typed_outside(const ms_typed *typed, const ms_node *node);
 
-/* The same for a variable. */
+/* The text that a variable is declared in; NULL for the loop's own. */
 ms_outside *ms_typed_outside_of(const ms_typed *typed, const ms_symbol *symbol);
 
 /* The type of a variable of any text. */

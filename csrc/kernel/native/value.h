@@ -16,7 +16,7 @@
 
 #define MS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define MS_LIKELY(condition)   __builtin_expect(!!(condition), 1)
-/* What follows otherwise is compiled for size. */
+/* A condition that holds: the branch for where it does not is compiled for size. */
 #define MS_SURELY(condition) __builtin_expect_with_probability(!!(condition), 1, 1.0)
 
 /* nil, false, true, a number, or nothing assigned yet. */
@@ -40,7 +40,7 @@ static inline int ms_is_true(ms_value value) {
   return value.tag != MS_NATIVE_NIL && value.tag != MS_NATIVE_FALSE;
 }
 
-/* What a block begins without is nil to who asks. */
+/* A value as the body reads it: nil where the block has assigned nothing yet. */
 static inline ms_value ms_something(ms_value value) {
   return value.tag == MS_NATIVE_NONE ? ms_nil : value;
 }

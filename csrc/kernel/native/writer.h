@@ -205,7 +205,7 @@ const char *ms_c_temp(ms_writer *w);
  */
 ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol);
 
-/* Its name in C. */
+/* The C name of a local. */
 const char *ms_c_local_name(ms_writer *w, const ms_symbol *symbol);
 
 /* The last part of the user's name of a binding. */

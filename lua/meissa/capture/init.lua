@@ -260,8 +260,8 @@ local function find_slots(state, captures, bindings)
   for c, capture in ipairs(captures) do note_read(state, capture, bindings[c]) end
 end
 
--- Whether a plain table can be reached by no other capture than its own; else the name of one that
--- leads to it, if that is what it is.
+-- Whether a plain table can be reached by no other capture than its own; else, if another capture
+-- leads to it, that one's name.
 local function has_sole_name(state, binding)
   if binding.kind ~= "table" then return false end
   local meta = debug.getmetatable(binding.value)
@@ -299,8 +299,8 @@ function M.is_searched(value)
   return not (is_library(value) or objects.is(value) or namespaces.name(value))
 end
 
---- Why a function is not to be called where the analysis does not see it, in words for its name to
--- be put before; nil if nothing of what it does can be told from outside.
+--- Why a function is not to be called where the analysis does not see it, in words that follow its
+-- name; nil if the function has no effect that can be told from outside.
 -- @func fn the function
 -- @func describe as for resolve
 -- @bool method whether it is called only as a method, where the analysis knows what is passed

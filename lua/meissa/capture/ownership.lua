@@ -59,8 +59,8 @@ function Proof:part(value, key)
   return key == "__index" and OUTSIDE or nil
 end
 
--- What a variable of a function around is. To a function inside of the one that is proved it may
--- also be a local variable of that one that has the name of one from around.
+-- The value of a variable of an enclosing function. In a function inside of the proved one the name
+-- may also be that of a local variable of the proved function.
 function Proof:variable(proto, d)
   local slot = self.slots[funcuvname(proto, d)]
   local value = slot and self.asked:ask("upvalue", self.fn, slot)
@@ -256,8 +256,8 @@ function Proof:all_code(proto)
   return true
 end
 
--- Whether a Lua function keeps what is outside where it is; `strict`: also what it is given, which
--- then may be from outside.
+-- Whether a Lua function keeps objects from outside where they are; `strict`: its arguments, too,
+-- which then may be from outside.
 function proves(fn, asked, strict, using)
   local proof = setmetatable({ fn = fn, asked = asked, slots = {}, strict = strict,
     using = using or {}, dirty = strict }, Proof)

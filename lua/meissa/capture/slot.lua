@@ -109,8 +109,8 @@ end
 
 --- Something may read and assign any key of these tables: `seen`, a set; nil means all tables.
 -- @tab[opt] keys a set: these keys only
--- @tab[opt] receiver {table =, capture =}: a table that the capture of that number is, and that its
--- contents do not lead back to
+-- @tab[opt] receiver {table =, capture =}: the table that the capture of that number holds; nothing
+-- in it leads back to it
 function Slots:reach(seen, keys, receiver)
   for at, slots in tables.each(self.by_table) do
     for key, slot in tables.each((not seen or seen[at]) and slots or {}) do

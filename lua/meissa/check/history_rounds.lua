@@ -351,8 +351,8 @@ function Rounds:commit(event)
   self.last[event.of], self.unsure[block] = {block = block, round = round}, nil
 end
 
---- A process is fenced: what it has begun and not committed did not happen, but for the memory that
--- it has half written.
+--- A process is fenced: a block that it has begun and not committed did not happen, but for the
+-- memory that the block has half written.
 function Rounds:fence(of)
   local last = self.last[of]
   if last then self.unsure[last.block] = last.round end

@@ -40,7 +40,7 @@ function M.run_of(record, plan, space, values, roots, func)
           func = func, replaced = replaced}
 end
 
--- What the body changed of what it captures and must not, as "'a', 'b'", or nil.
+-- The captured objects that the body changed and must not change, as "'a', 'b'", or nil.
 local function changed_names(plan, seen)
   local names, listed = {}, {}
   for _, name in ipairs(seen.world:changes()) do

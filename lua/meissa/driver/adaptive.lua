@@ -133,7 +133,7 @@ end
 
 --- Decides, if it is due.
 -- @tab settings that are in force @number disagreement of the replicas
--- @number age of what they hear, in rounds, on average
+-- @number age in rounds, on average, of the messages that replicas hear
 -- @return an answer as of on_round, with its `reason`; nil: none
 function Controller:decide(settings, disagreement, age)
   if not self:is_due() then return nil end

@@ -72,8 +72,9 @@ local function static_bytes(static, key, kernel_bytes)
   return bytes
 end
 
---- To be told after a run: what was made of a sparse array's values before the loop is not good any
--- more; an array that the loop has written wholly, and not read, is good whatever it was before.
+--- After a run: copies of a sparse array's values that were made before the loop are out of date;
+-- an array that the loop has written wholly, and not read, is valid even if its contents were lost
+-- before.
 function M.mark_written(run)
   for c, binding in ipairs(run.bindings) do
     local about = binding.kind == "array" and run.plan.array_of[c]
@@ -132,7 +133,7 @@ local function show_told(run, notices, printed)
   if printed and printed ~= "" then io.stdout:write(printed) end
 end
 
--- Adds to a job what it needs as a loop with buffers.
+-- Adds the merges of buffers to a job, and who shows the output of a stage.
 local function add_stages(request, run, told)
   request.merges = stages.merges(run, told.buffers)
   request.told = function(notices, printed) show_told(run, notices, printed) end

@@ -100,8 +100,8 @@ local TOLERANCE = 8
 -- core that was lost to others says nothing about the loop.
 local FIRST_WAIT, LONGEST_WAIT = 8, 1024
 
--- Rounds that are not as short run here where they take no longer than this part of what they take
--- on workers, by the best of some jobs; after so many jobs here that is found out anew.
+-- Longer rounds run here where they take no longer than this part of their time on workers, by the
+-- best of some jobs; after so many jobs here the time on workers is measured anew.
 local PART, SOME, AGREED = 0.9, 4, 256
 
 -- How long a round takes, as far as that is known, here or on workers; and how long it may.

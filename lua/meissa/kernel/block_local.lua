@@ -128,8 +128,8 @@ function Private:take_replicas(block, into)
   end
 end
 
---- After such a block: adds what it has put into each buffer to the lists in `parts`, by the id of
--- the buffer's array.
+--- After such a block: adds the elements that it has put into each buffer to the lists in `parts`,
+-- by the id of the buffer's array.
 function Private:take(parts)
   for _, each in ipairs(self.pending) do
     local bytes = buffers.take(each.pointer, each.count)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- The C compiler and the cache of what it makes, as the driver uses them, and the loading of
--- compiled kernels, as workers and the driver do it.
+--- The C compiler and the cache of compiled kernels, as the driver uses them, and the loading of
+-- kernels, as workers and the driver do it.
 -- @module meissa.kernel.compiler
 local c_core = require("meissa.base.c_core")
 local errors = require("meissa.base.errors")

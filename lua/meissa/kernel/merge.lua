@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Merging: what one block has left of the scalars after a loop, put to what those before it left.
+--- Merging: the scalars that a block has left are combined with those of the blocks before it.
 --
 -- Blocks come in the plan's order. Most scalars go by themselves. Variables that are assigned
 -- together (`if v < best then best, at = v, i end`) are a tuple: its leader, which the body

@@ -183,9 +183,9 @@ function M.emit_native(loop, plan, bindings, space, arrays, entry_type)
 end
 
 -- The kernel's part that is the same for every execution: {info =, signature =, packed = {}}, and
--- `native` or `refusal`. What the numbers and ranges of a plan change is at most the Lua text,
--- where checks are left out: plans of one kind and layout with equal Lua texts have one (`known`,
--- by text). With `first`, a kernel of that kind and layout, the text is made that suits them all.
+-- `native` or `refusal`. The numbers and ranges of a plan change the Lua text at most, where checks
+-- are left out: plans of one kind and layout with equal Lua texts share a part (`known`, by text).
+-- With `first`, a part for that kind and layout, the text is the one that suits all such plans.
 local function make_static(loop, plan, bindings, space, arrays, entry_type, known, first)
   local info = emit(loop, plan, bindings, space, arrays, entry_type, known, first ~= nil)
   if known[info.text] then return known[info.text] end

@@ -21,8 +21,8 @@ function M.words(layout)
   return ffi.string(bytes, lib.ms_layout_write(layout, bytes))
 end
 
---- The layout that a worker is told of, and what it is from then on of entries that begin where
--- `starts` says (const int64_t *: of each block, from 0, and the end).
+--- The layout that a worker was sent as `words`; blocks of entries begin at `starts`
+-- (const int64_t *: of each block, from 0, and the end).
 function M.read(words, starts)
   local layout = layout_type()
   if lib.ms_layout_read(words, #words, layout) ~= 0 then error("a job has no layout", 0) end

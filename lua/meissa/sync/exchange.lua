@@ -218,8 +218,8 @@ local function take_changes(self, before, after)
 end
 
 --- Exchanges at the end of round t (from 1).
--- @param before what each replica began the round with, @param after what it has come to, @param
--- out what it goes on with: lists of vectors
+-- @param before lists of vectors: each replica's values when the round began, @param after when it
+-- ended, @param out with which the replica goes on
 -- @return the canonical bytes that were sent
 function Exchange:round(t, before, after, out)
   self.bytes, self.first = 0, {}

@@ -145,8 +145,8 @@ local function rows_of(self, rows)
     each + (self.index <= longer and 1 or 0)
 end
 
--- This replica's rows of an array. Those of a captured one are its own until it waits for others:
--- then all see what it has written.
+-- This replica's rows of an array. The rows of a captured array are the replica's own until it
+-- waits for others: then all replicas see their new contents.
 local function shard(self, value)
   check_dot(self, "shard", value)
   local target = self.originals[value] or value
