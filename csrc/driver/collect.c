@@ -118,10 +118,8 @@ static void take_done(ms_session *session, ms_worker_handle *member, const ms_fr
                  member->number + 1);
     ms_collect_fail(session, member->number, UINT32_MAX, GRACE);
   } else if (shelved > 0) {
-    uint32_t workers = session->config.workers;
-    take_report(session, member, ms_status_page_shelf(session->page, workers, member->number),
-                shelved);
-    ms_status_page_clear_shelf(session->page, workers, member->number, shelved);
+    take_report(session, member, session->road->shelf(session, member->number), shelved);
+    session->road->clear_shelf(session, member->number, shelved);
   }
 }
 

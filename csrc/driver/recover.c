@@ -75,8 +75,7 @@ int ms_recover_prepare(ms_session *session, ms_run *run) {
   ms_undo_attach(undo, memory, data);
   ms_undo_clear(undo);
   free(data);
-  ms_block_checkpoint_attach(checkpoint, memory + undo->size,
-                             ms_status_page_shelf(session->page, session->config.workers, 0));
+  ms_block_checkpoint_attach(checkpoint, memory + undo->size);
   for (uint32_t w = 0; checkpoint->size > 0 && w < workers; w++)
     ms_block_checkpoint_clear(checkpoint, w);
   return 0;

@@ -82,10 +82,10 @@ static bool take_report(ms_session *session, ms_worker_handle *member, uint32_t 
   const ms_block_checkpoint *checkpoint = &session->run->checkpoint;
   ms_text *report = &session->run->outcome->reports[member->number];
   size_t size;
-  const char *rest = ms_block_checkpoint_rest(checkpoint, member->number, finished,
-                                              report->length - member->reported, &size);
-  if (rest == NULL) return false;
-  ms_text_append(report, rest, size);
+  int64_t rest = ms_block_checkpoint_rest(checkpoint, member->number, finished,
+                                          report->length - member->reported, &size);
+  if (rest < 0) return false;
+  ms_text_append(report, session->road->shelf(session, member->number) + rest, size);
   progress of = {.schedule = session->schedule, .worker = member->number, .finished = finished};
   ms_report_keep(report, is_finished, &of);
   return !report->failed;

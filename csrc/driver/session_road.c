@@ -55,6 +55,16 @@ static void session_wake(void *end, uint32_t number) {
   ms_status_page_ring(&session->page[number]);
 }
 
+static char *session_shelf(const void *end, uint32_t number) {
+  const ms_session *session = end;
+  return ms_status_page_shelf(session->page, session->config.workers, number);
+}
+
+static void session_clear_shelf(void *end, uint32_t number, size_t used) {
+  ms_session *session = end;
+  ms_status_page_clear_shelf(session->page, session->config.workers, number, used);
+}
+
 /* ------------------------------------------------------------------------------- sleeping */
 
 static bool all_up(const ms_session *session) {
@@ -234,6 +244,8 @@ const ms_road ms_session_road = {.send = session_send,
                                  .take = session_take,
                                  .publish = session_publish,
                                  .status = session_status,
+                                 .shelf = session_shelf,
+                                 .clear_shelf = session_clear_shelf,
                                  .wait = session_wait,
                                  .wake = session_wake,
                                  .now = ms_clock_now};

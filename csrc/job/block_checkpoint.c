@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/road.h"
+
 #define LINE ((size_t)64)
 
 enum { IN_SLOT, IN_LOG }; /* flags: where the image of a part is */
@@ -68,9 +70,8 @@ int ms_block_checkpoint_divide(ms_block_checkpoint *checkpoint, ms_undo *undo, u
   return 0;
 }
 
-void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory, char *shelves) {
+void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory) {
   checkpoint->memory = memory;
-  checkpoint->shelves = shelves;
 }
 
 ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *checkpoint,
@@ -157,17 +158,13 @@ void ms_block_checkpoint_finish(const ms_block_checkpoint *checkpoint, uint32_t 
   atomic_store_explicit(&slot->finished, finished, memory_order_release);
 }
 
-static char *shelf(const ms_block_checkpoint *checkpoint, uint32_t worker) {
-  return checkpoint->shelves + worker * MS_SHELF_SIZE;
-}
-
-bool ms_block_checkpoint_note(const ms_block_checkpoint *checkpoint, uint32_t worker,
+bool ms_block_checkpoint_note(const ms_block_checkpoint *checkpoint, uint32_t worker, char *shelf,
                               const char *bytes, size_t size) {
   ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   uint64_t end = atomic_load_explicit(&slot->end, memory_order_relaxed);
   size_t used = (size_t)(end - atomic_load_explicit(&slot->sent, memory_order_relaxed));
   if (used > MS_SHELF_SIZE || size > MS_SHELF_SIZE - used) return false;
-  memcpy(shelf(checkpoint, worker) + used, bytes, size);
+  memcpy(shelf + used, bytes, size);
   atomic_store_explicit(&slot->end, end + size, memory_order_release);
   return true;
 }
@@ -179,16 +176,16 @@ void ms_block_checkpoint_sent(const ms_block_checkpoint *checkpoint, uint32_t wo
   atomic_store_explicit(&slot->sent, all, memory_order_release); /* so nobody looks for them */
 }
 
-const char *ms_block_checkpoint_rest(const ms_block_checkpoint *checkpoint, uint32_t worker,
-                                     uint64_t finished, size_t got, size_t *size) {
+int64_t ms_block_checkpoint_rest(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                                 uint64_t finished, size_t got, size_t *size) {
   ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   uint64_t sent = atomic_load(&slot->sent), end = atomic_load(&slot->end);
   *size = 0;
-  if (atomic_load(&slot->finished) != finished) return NULL; /* it died before it told of one */
-  if (got >= end) return shelf(checkpoint, worker);
-  if (got < sent || end - sent > MS_SHELF_SIZE) return NULL;
+  if (atomic_load(&slot->finished) != finished) return -1; /* it died before it told of one */
+  if (got >= end) return 0;
+  if (got < sent || end - sent > MS_SHELF_SIZE) return -1;
   *size = (size_t)(end - got);
-  return shelf(checkpoint, worker) + (got - sent);
+  return (int64_t)(got - sent);
 }
 
 void ms_block_checkpoint_free(ms_block_checkpoint *checkpoint) {

@@ -10,7 +10,7 @@
  * at a time (ms_grid_chains), or by lists of what blocks touch alone; what the job never reads is
  * written again as it was. The block that is the first in a region of the undo log finds its image
  * there, and what a list has is only ever changed by its own block. What finished blocks report is
- * also on the worker's shelf (status_page.h) until the driver has it.
+ * also on the worker's shelf (net/road.h) until the driver has it.
  *
  * A slot is whole at every moment: its counts change, in single stores, after the image and the
  * reports that they count. Only its worker writes it, and after the worker's end the driver. Every
@@ -18,7 +18,8 @@
 #ifndef MS_JOB_BLOCK_CHECKPOINT_H
 #define MS_JOB_BLOCK_CHECKPOINT_H
 
-#include "job/status_page.h"
+#include <stdatomic.h>
+
 #include "job/undo.h"
 
 /* In shared memory. */
@@ -45,7 +46,6 @@ typedef struct ms_block_checkpoint {
   size_t slot_size;
   size_t size;           /* bytes of all slots; 0: there are none */
   unsigned char *memory; /* the first slot */
-  char *shelves;         /* the first worker's */
 } ms_block_checkpoint;
 
 /* Says what slots for `workers` hold for jobs that `undo` was divided for, which must outlive it.
@@ -53,8 +53,8 @@ typedef struct ms_block_checkpoint {
 int ms_block_checkpoint_divide(ms_block_checkpoint *checkpoint, ms_undo *undo, uint32_t workers,
                                ms_error *err);
 
-/* Says where the slots are (`size` bytes, aligned to 64), and the shelves of all workers. */
-void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory, char *shelves);
+/* Says where the slots are (`size` bytes, aligned to 64). */
+void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory);
 
 /* The slot of a worker. */
 ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *checkpoint,
@@ -84,16 +84,16 @@ void ms_block_checkpoint_finish(const ms_block_checkpoint *checkpoint, uint32_t 
                                 uint64_t finished, uint64_t busy, uint64_t waited);
 
 /* Lays bytes of a worker's report onto its shelf; false when there is no room. */
-bool ms_block_checkpoint_note(const ms_block_checkpoint *checkpoint, uint32_t worker,
+bool ms_block_checkpoint_note(const ms_block_checkpoint *checkpoint, uint32_t worker, char *shelf,
                               const char *bytes, size_t size);
 
 /* All that was reported so far, `size` bytes since this was last said, has gone to the driver. */
 void ms_block_checkpoint_sent(const ms_block_checkpoint *checkpoint, uint32_t worker, size_t size);
 
-/* What is on the shelf of a dead worker that has finished `finished` blocks, of whose report `got`
- * bytes have come: *size bytes at the address returned; NULL when something is missing. */
-const char *ms_block_checkpoint_rest(const ms_block_checkpoint *checkpoint, uint32_t worker,
-                                     uint64_t finished, size_t got, size_t *size);
+/* The rest of the report of a dead worker that has finished `finished` blocks, of which `got` bytes
+ * have come: where on its shelf it begins, and its *size; -1 when something is missing. */
+int64_t ms_block_checkpoint_rest(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                                 uint64_t finished, size_t got, size_t *size);
 
 /* Frees the vectors. */
 void ms_block_checkpoint_free(ms_block_checkpoint *checkpoint);

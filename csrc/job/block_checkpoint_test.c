@@ -7,12 +7,13 @@
 #include "job/block_checkpoint.h"
 
 #include "job/undo_scene.h"
+#include "net/road.h"
 
 #define WORKERS 3
 #define SLOTS   ((size_t)4 << 20)
 
 static unsigned char *memory, *room;
-static char *shelves;
+static char *shelf;
 
 /* A job on a random grid, its log and its slots; NULL-safe to close. */
 typedef struct job {
@@ -43,7 +44,7 @@ static void open_job(job *j) {
   CHECK(ms_block_checkpoint_divide(&j->checkpoint, &j->undo, WORKERS, &err) == 0);
   CHECK(j->undo.size <= LOG_SIZE && j->checkpoint.size <= SLOTS);
   ms_undo_attach(&j->undo, room, j->s.data);
-  ms_block_checkpoint_attach(&j->checkpoint, room + j->undo.size, shelves);
+  ms_block_checkpoint_attach(&j->checkpoint, room + j->undo.size);
   ms_undo_clear(&j->undo);
   for (uint32_t w = 0; w < WORKERS; w++) ms_block_checkpoint_clear(&j->checkpoint, w);
 }
@@ -150,7 +151,8 @@ static bool reported(void) {
     for (size_t k = 0; k < more; k++) said[length + k] = (char)draw(256);
     length += more;
     bool prints = draw(6) == 0;
-    if (!prints && ms_block_checkpoint_note(&j.checkpoint, 2, said + noted, length - noted)) {
+    if (!prints &&
+        ms_block_checkpoint_note(&j.checkpoint, 2, shelf, said + noted, length - noted)) {
       noted = length;
       continue;
     }
@@ -164,12 +166,12 @@ static bool reported(void) {
         length - (size_t)atomic_load(&ms_block_checkpoint_at(&j.checkpoint, 2)->sent));
     noted = length;
   }
-  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 2, 3, came, &size) ==
-        NULL); /* of three blocks nothing was told */
+  /* of three blocks nothing was told */
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 2, 3, came, &size) < 0);
   ms_block_checkpoint_finish(&j.checkpoint, 2, 3, 10, 20);
-  const char *rest = ms_block_checkpoint_rest(&j.checkpoint, 2, 3, came, &size);
-  bool good = rest != NULL && came + size >= noted && came + size <= length;
-  if (good) memcpy(heard + came, rest, size);
+  int64_t rest = ms_block_checkpoint_rest(&j.checkpoint, 2, 3, came, &size);
+  bool good = rest >= 0 && came + size >= noted && came + size <= length;
+  if (good) memcpy(heard + came, shelf + rest, size);
   good = good && memcmp(heard, said, came + size) == 0;
   close_job(&j);
   return good;
@@ -183,14 +185,14 @@ static void test_journal(void) {
   size_t size;
   open_job(&j);
   ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(&j.checkpoint, 0);
-  CHECK(ms_block_checkpoint_note(&j.checkpoint, 0, "12345", 5));
+  CHECK(ms_block_checkpoint_note(&j.checkpoint, 0, shelf, "12345", 5));
   atomic_store(&slot->sent, 3); /* more went than came */
-  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 2, &size) == NULL);
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 2, &size) < 0);
   atomic_store(&slot->end, UINT64_MAX); /* scribbled upon */
-  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 4, &size) == NULL);
-  CHECK(!ms_block_checkpoint_note(&j.checkpoint, 0, "6", 1));
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 4, &size) < 0);
+  CHECK(!ms_block_checkpoint_note(&j.checkpoint, 0, shelf, "6", 1));
   ms_block_checkpoint_inherit(&j.checkpoint, 0);
-  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 0, &size) != NULL && size == 0);
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 0, &size) >= 0 && size == 0);
   close_job(&j);
 }
 
@@ -227,7 +229,7 @@ int main(void) {
   ms_test_limit(100);
   memory = shared(MEMORY);
   room = shared(LOG_SIZE + SLOTS);
-  shelves = shared(WORKERS * MS_SHELF_SIZE);
+  shelf = shared(MS_SHELF_SIZE);
   test_blocks();
   test_journal();
   test_release();

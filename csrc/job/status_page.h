@@ -39,13 +39,10 @@ typedef struct ms_status_page {
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "shared between processes: must not need a lock");
 
-/* Bytes of a shelf; no memory until they are written. */
-#define MS_SHELF_SIZE ((size_t)1 << 25)
-
 /* Bytes of a page for so many workers. */
 size_t ms_status_page_size(uint32_t workers);
 
-/* The shelf of a worker. */
+/* The shelf of a worker: no memory until it is written. */
 char *ms_status_page_shelf(ms_status_page *page, uint32_t workers, uint32_t worker);
 
 /* Gives back the memory of a worker's shelf beyond what is kept for the next job; `used` bytes were

@@ -69,6 +69,9 @@ static inline uint32_t ms_status_value(uint64_t status, uint64_t job, uint32_t o
   return status != 0 && status >> 32 == (uint32_t)job ? (uint32_t)status : otherwise;
 }
 
+/* Bytes of a worker's shelf. */
+#define MS_SHELF_SIZE ((size_t)1 << 25)
+
 typedef struct ms_road {
   /* Blocks' ends are told of by frames; else they are seen by the workers' progress. */
   bool by_frames;
@@ -85,6 +88,14 @@ typedef struct ms_road {
 
   /* Reads one. */
   uint64_t (*status)(const void *end, uint32_t number, ms_status which);
+
+  /* The shelf of worker `number`, MS_SHELF_SIZE bytes, which outlives it: the worker lays there
+   * what its blocks leave for the driver. Once a frame has told of that it is the driver's, until
+   * the worker gets its next job. */
+  char *(*shelf)(const void *end, uint32_t number);
+
+  /* The driver's, who has read the `used` bytes that were on a shelf: their memory may go. */
+  void (*clear_shelf)(void *end, uint32_t number, size_t used);
 
   /* Sleeps until what is waited for may have come, or there is something to take, or, for a worker,
    * the driver has something to say; `what` NULL: only that. */

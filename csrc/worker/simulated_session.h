@@ -87,8 +87,7 @@ static void ms_host_reap(uint32_t number) {
   pthread_join(a->thread, NULL);
   ms_host_free_worker(&a->worker);
   ms_simulated_queue_clear(&a->arrived);
-  memset(a, 0, sizeof *a);
-  a->state = MS_SIMULATED_DEAD;
+  *a = (ms_simulated){.state = MS_SIMULATED_DEAD};
 }
 
 /* ---- workers ---- */
@@ -195,13 +194,13 @@ static int ms_host_wait(void *end, const ms_awaited *what, ms_error *err) {
 
 /* ---- processes ---- */
 
-static const ms_road ms_host_driver_road = {.send = ms_host_send,
-                                            .take = ms_host_take,
-                                            .publish = ms_simulated_publish,
-                                            .status = ms_simulated_status,
-                                            .wait = ms_host_wait,
-                                            .wake = ms_host_ring,
-                                            .now = ms_simulated_now};
+static ms_road ms_host_driver_road = {.send = ms_host_send,
+                                      .take = ms_host_take,
+                                      .publish = ms_simulated_publish,
+                                      .status = ms_simulated_status,
+                                      .wait = ms_host_wait,
+                                      .wake = ms_host_ring,
+                                      .now = ms_simulated_now};
 static ms_road ms_host_page_road, ms_host_frames_road; /* of workers */
 
 static int ms_host_start(ms_session *session, ms_worker_handle *member, ms_error *err) {
@@ -292,16 +291,17 @@ static const ms_processes ms_host_processes = {.start = ms_host_start,
 static void ms_host_begin(uint32_t workers, bool shared, ms_status_page *page,
                           int (*live)(ms_worker *worker), int (*drive)(ms_worker *worker)) {
   ms_host_page_road = ms_host_frames_road = ms_simulated_road;
+  ms_host_page_road.shelf = ms_worker_road_page.shelf;
+  ms_host_driver_road.shelf = ms_session_road.shelf;
+  ms_host_driver_road.clear_shelf = ms_session_road.clear_shelf;
   ms_host_page_road.by_frames = false;
   ms_host_page_road.take = ms_worker_road_page.take;
   ms_host_page_road.wait = ms_host_page_wait;
   ms_host_page_road.wake = ms_host_page_wake;
   ms_host_frames_road.wait = ms_host_frames_wait;
   ms_simulation_begin(1000);
-  for (uint32_t w = 0; w < workers; w++) {
-    memset(ms_host_actor(w), 0, sizeof(ms_simulated));
-    ms_host_actor(w)->state = MS_SIMULATED_DEAD;
-  }
+  for (uint32_t w = 0; w < workers; w++)
+    *ms_host_actor(w) = (ms_simulated){.state = MS_SIMULATED_DEAD};
   ms_session *session = &ms_host.session;
   *session = (ms_session){.process = getpid(),
                           .config = {.workers = workers, .shared = shared},

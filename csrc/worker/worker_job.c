@@ -106,8 +106,7 @@ static int open_log(ms_worker *worker, ms_error *err) {
     return ms_error_set(err, MS_NET, "an undo log of another size");
   }
   ms_undo_attach(&job->undo, memory, job->place);
-  ms_block_checkpoint_attach(&job->checkpoint, (unsigned char *)memory + job->undo.size,
-                             ms_status_page_shelf(worker->page, worker->setup.workers, 0));
+  ms_block_checkpoint_attach(&job->checkpoint, (unsigned char *)memory + job->undo.size);
   return 0;
 }
 

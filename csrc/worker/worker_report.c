@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a worker's blocks leave for the driver, on its way: in frames, on the shelf (status_page.h),
+ * What a worker's blocks leave for the driver, on its way: in frames, on the shelf (net/road.h),
  * which also keeps it if this process dies, or at the end with DONE. */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static size_t shelve(ms_worker *worker) {
   size_t size = report->length;
   if (worker->road->by_frames || size <= ms_link_piece(&worker->control)) return 0;
   if (size > MS_SHELF_SIZE) return 0;
-  char *shelf = ms_status_page_shelf(worker->page, worker->setup.workers, worker->setup.worker);
+  char *shelf = worker->road->shelf(worker, worker->setup.worker);
   memcpy(shelf + job->noted, report->bytes + job->noted, size - job->noted);
   report->length = 0;
   return size;
@@ -61,8 +61,10 @@ static bool note(ms_worker *worker) {
   const ms_text *report = &job->report;
   size_t fresh = report->length - job->noted;
   if (job->checkpoint.size == 0 || fresh == 0 || report->failed) return true;
+  uint32_t self = worker->setup.worker;
+  char *shelf = worker->road->shelf(worker, self);
   const char *bytes = report->bytes + job->noted;
-  if (!ms_block_checkpoint_note(&job->checkpoint, worker->setup.worker, bytes, fresh)) return false;
+  if (!ms_block_checkpoint_note(&job->checkpoint, self, shelf, bytes, fresh)) return false;
   job->noted = report->length;
   return true;
 }

@@ -28,6 +28,11 @@ static uint64_t page_status(const void *end, uint32_t number, ms_status which) {
   return ms_status_page_status(&worker->page[number], which);
 }
 
+static char *page_shelf(const void *end, uint32_t number) {
+  const ms_worker *worker = end;
+  return ms_status_page_shelf(worker->page, worker->setup.workers, number);
+}
+
 static void page_settle(void *end) {
   ms_worker *worker = end;
   ms_core_affinity_spread(worker->page, worker->schedule->workers, worker->setup.worker,
@@ -86,6 +91,7 @@ const ms_road ms_worker_road_page = {.send = no_link,
                                      .take = take_nothing,
                                      .publish = page_publish,
                                      .status = page_status,
+                                     .shelf = page_shelf,
                                      .wait = page_wait,
                                      .wake = page_wake,
                                      .now = ms_clock_now,
@@ -162,6 +168,7 @@ const ms_road ms_worker_road_frames = {.by_frames = true,
                                        .take = frames_take,
                                        .publish = page_publish,
                                        .status = page_status,
+                                       .shelf = page_shelf,
                                        .wait = frames_wait,
                                        .wake = wake_nobody,
                                        .now = ms_clock_now,

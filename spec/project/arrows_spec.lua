@@ -88,7 +88,7 @@ for file in ([[
   ENDS[file] = true
 end
 local WORLD = {"ms_clock_now", "ms_socket_%l", "ms_channel_%l", "ms_lane_%l",
-               "ms_status_page_[^su]%l+%(", "ms_child_spawn", "ms_child_wait"}
+               "ms_status_page_[%l_]+%(", "ms_child_spawn", "ms_child_wait"}
 
 it("sockets, status pages and the clock are those of few files of driver and worker", function()
   local found = {}
