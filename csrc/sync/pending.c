@@ -85,7 +85,8 @@ static void add_elements(run_writer *writer, int64_t first, int64_t length,
     memset(writer->out, 0, sizeof(double));
   }
   for (int64_t k = 0; k < length; k++, writer->out += sizeof(double)) {
-    memcpy(writer->out, elements + k, sizeof(double));
+    double element = elements[k] + 0.0; /* -0 is 0, as between two pieces */
+    memcpy(writer->out, &element, sizeof element);
   }
   writer->end += length;
 }

@@ -122,6 +122,27 @@ static void test_room(void) {
   }
 }
 
+/* Zeros of either sign between elements are as if they were not there: -0 stays what it is in the
+ * array, and the bytes do not depend on where they stand. */
+static void test_zeros(void) {
+  for (int from = 0; from < 140; from++) {
+    double pending[160] = {0}, marked[160] = {0}, sum[160];
+    char first[MS_PENDING_ROOM(160)], second[MS_PENDING_ROOM(160)];
+    uint64_t touched[MS_TOUCHED_WORDS(160)] = {0};
+    for (int k = 0; k < 160; k++) sum[k] = -0.0;
+    for (int k = 0; k < 8; k++) marked[from + k] = pending[from + k] = k % 3 == 0 ? 2 : k % 3 - 1.0;
+    pending[from + 4] = marked[from + 4] = -0.0;
+    for (int k = 0; k < 8; k++) ms_touch(touched, from + k);
+    size_t size = ms_pending_take(pending, 160, first);
+    CHECK(ms_pending_take_touched(marked, 160, touched, second) == size);
+    CHECK(memcmp(first, second, size) == 0);
+    ms_error err = {0};
+    CHECK(read_part(first, size, 160, sum, &err) >= 0);
+    CHECK(sum[from] == 2 && sum[from + 2] == 1 && sum[from + 6] == 2);
+    CHECK(signbit(sum[from + 1]) && signbit(sum[from + 4]));
+  }
+}
+
 enum { LARGE = 20000 };
 
 /* Marked elements give what a look at everything gives, marks of untouched ones included, few of a
@@ -212,6 +233,7 @@ int main(void) {
   test_untouched();
   test_negative_zeros();
   test_room();
+  test_zeros();
   test_touched();
   test_touched_rows();
   test_slices();
