@@ -41,6 +41,23 @@ static void copy_rows(const ms_versions *versions, const ms_version_array *array
   }
 }
 
+/* The same without what a block makes anew. */
+static void copy_rest(const ms_versions *versions, const ms_version_array *array, uint32_t block,
+                      const void *from, void *to) {
+  int64_t lo, hi;
+  if (array->anew == 0) {
+    copy_rows(versions, array, block, from, to);
+    return;
+  }
+  rows_of(versions, array, block, &lo, &hi);
+  for (int64_t o = 0; o < array->outer; o++) {
+    for (int64_t r = lo; r < hi; r++) {
+      int64_t place = (o * array->rows + r) * array->row + array->anew;
+      memcpy((char *)to + place, (const char *)from + place, (size_t)(array->row - array->anew));
+    }
+  }
+}
+
 static size_t size_of(const ms_version_array *array) {
   return (size_t)(array->outer * array->rows * array->row);
 }
@@ -77,7 +94,7 @@ void ms_versions_begin(ms_versions *versions, uint32_t block) {
     if (versions->filled == 0) fill(array);
     array->last = memory_of(array, round);
     array->next = array->ring[round % array->depth];
-    if (array->steady == 0) copy_rows(versions, array, block, array->last, array->next);
+    if (array->steady == 0) copy_rest(versions, array, block, array->last, array->next);
     if (versions->wanted != NULL) array->last = array->image;
   }
   versions->filled = 1;

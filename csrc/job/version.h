@@ -28,6 +28,7 @@ typedef struct MS_API_TYPE ms_version_array {
   uint32_t depth;
   uint32_t steady; /* 1: each round writes the same elements, and all memory has the others */
   int64_t outer, rows, row;
+  int64_t anew;          /* first bytes of each row that a block writes, whatever was there */
   const int64_t *starts; /* of each range, its first 1-based row, and the end; NULL: */
   int64_t scale, offset; /* index i of the ranges makes the 1-based row scale * i + offset */
   const void *last;      /* that the present block reads, */

@@ -73,6 +73,27 @@ static void test_carried(ms_versions *versions, uint32_t steady) {
   }
 }
 
+/* What a block makes anew is not copied before it, but where it is left out. */
+static void test_anew(ms_versions *versions) {
+  ms_version_array *array = versions->arrays;
+  *array = (ms_version_array){.start = start,
+                              .ring = array->ring,
+                              .depth = DEPTH,
+                              .outer = 1,
+                              .rows = RANGES,
+                              .row = 3 * sizeof(double),
+                              .starts = (const int64_t[]){1, 2, 3},
+                              .anew = sizeof(double)};
+  versions->filled = 1;
+  for (int v = 0; v < VALUES; v++) start[v] = 10 + v;
+  fill(ring[0], -1);
+  ms_versions_begin(versions, 1);
+  CHECK(ring[0][3] == -1 && ring[0][4] == 14 && ring[0][5] == 15);
+  for (int v = 0; v < 3; v++) CHECK(ring[0][v] == -1);
+  ms_versions_carry(versions, 1);
+  CHECK(ring[0][3] == 13 && ring[0][4] == 14);
+}
+
 int main(void) {
   ms_version_array array;
   ms_version_place places[2];
@@ -84,5 +105,6 @@ int main(void) {
     fill(start, 0);
     test_carried(&versions, steady);
   }
+  test_anew(&versions);
   return ms_test_end();
 }

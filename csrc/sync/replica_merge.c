@@ -4,12 +4,43 @@
 #include "sync/replica_merge.h"
 
 #include <math.h>
+#include <string.h>
+
+/* Elements that are summed at a time, sender after sender: each element's sum goes by sender, and
+ * the elements go together. */
+#define PIECE 512
+
+/* The sums of `size` elements from `first` on. */
+static void add_up(double *sum, const double *const *values, uint32_t number, int64_t first,
+                   size_t size) {
+  memcpy(sum, values[0] + first, size * sizeof *sum);
+  for (uint32_t s = 1; s < number; s++) {
+    const double *value = values[s] + first;
+    for (size_t i = 0; i < size; i++) sum[i] += value[i];
+  }
+}
+
+static size_t piece_of(int64_t first, int64_t count) {
+  return count - first < PIECE ? (size_t)(count - first) : PIECE;
+}
+
+/* A power of two has an exact reciprocal: the product is the quotient, and takes a fifth of its
+ * time. */
+static void divide(double *out, const double *sum, uint32_t number, size_t size) {
+  double factor = 1.0 / number;
+  if ((number & (number - 1)) == 0) {
+    for (size_t i = 0; i < size; i++) out[i] = sum[i] * factor;
+  } else {
+    for (size_t i = 0; i < size; i++) out[i] = sum[i] / number;
+  }
+}
 
 void ms_replica_mean(double *out, const double *const *values, uint32_t number, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    double sum = values[0][i];
-    for (uint32_t s = 1; s < number; s++) sum += values[s][i];
-    out[i] = sum / number;
+  double sum[PIECE];
+  for (int64_t first = 0; first < count; first += PIECE) {
+    size_t size = piece_of(first, count);
+    add_up(sum, values, number, first, size);
+    divide(out + first, sum, number, size);
   }
 }
 
@@ -24,10 +55,14 @@ void ms_replica_mix(double *out, const double *const *values, const double *weig
 
 void ms_replica_add(double *out, const double *start, double gamma, const double *const *deltas,
                     uint32_t number, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    double sum = deltas[0][i];
-    for (uint32_t s = 1; s < number; s++) sum += deltas[s][i];
-    out[i] = start[i] + gamma * sum;
+  double sum[PIECE];
+  for (int64_t first = 0; first < count; first += PIECE) {
+    size_t size = piece_of(first, count);
+    add_up(sum, deltas, number, first, size);
+    for (size_t i = 0; i < size; i++) {
+      int64_t at = first + (int64_t)i;
+      out[at] = start[at] + gamma * sum[i];
+    }
   }
 }
 

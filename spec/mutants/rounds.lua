@@ -14,7 +14,7 @@ return {
        "array->last = memory_of(array, round);",
        "array->last = array->ring[round % array->depth];"},
       {"what is not written is what was there", "csrc/job/version.c",
-       "if (array->steady == 0) copy_rows", "if (array->steady > 1) copy_rows"},
+       "if (array->steady == 0) copy_rest", "if (array->steady > 1) copy_rows"},
       {"writes under conditions count as writes of each round", "csrc/depend/written.c",
        "bool steady = access->write && !access->possible &&", "bool steady = access->write &&"},
       {"by value the ring begins empty", "csrc/job/version.c",

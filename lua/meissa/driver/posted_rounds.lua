@@ -86,8 +86,9 @@ end
 
 -- Rows that begin with what the replicas hold, as version_memory, and with what others had.
 local function open_rows(self, earlier)
-  local values = {}
+  local values, anew = {}, {} -- bytes that a block writes before anybody reads them
   for g, state in ipairs(self.states) do
+    anew[g] = 8 * state.count
     local exchange = self.exchanges[g]
     local rows = array.zeros({self.replicas, exchange.at.size})
     local data = ffi.cast("double *", array.core(rows).data)
@@ -105,7 +106,8 @@ local function open_rows(self, earlier)
   local starts = {}
   for k = 1, self.replicas + 1 do starts[k] = k end
   local memory = version_memory.new(values, self.sync.versions, self.sync)
-  self.versions = {memory = memory, next = {}, of = {}, starts = starts, by_number = true}
+  self.versions = {memory = memory, next = {}, of = {}, starts = starts, by_number = true,
+                   anew = anew}
 end
 
 --- What the rounds of a loop need beside the loop.
@@ -188,6 +190,7 @@ end
 local function settle(self, g, round, count)
   local state, exchange, bytes = self.states[g], self.exchanges[g], 0
   exchange:forget()
+  exchange.several = true
   local began = exchange.by_round and vectors.new(state.count)
   if began then ffi.copy(began, state.before[1], 8 * state.count) end
   local at, rows, made = exchange.at, rows_of(self, g), {}

@@ -37,6 +37,9 @@ local function open(told, arrays)
                         type = member.type, count = member.count}
   end
   group.values = vectors.new(told.count)
+  -- Copies of doubles are a vector as they are.
+  local only = #group.members == 1 and group.members[1]
+  group.vector = only and only.type == "double" and only.pointer or nil
   return group
 end
 
@@ -90,8 +93,8 @@ function Posted:begin(block)
   for _, group in ipairs(self.groups) do
     local rows, row = rows_of(self, group, k, last), next_row(self, group, k)
     local value = rows.own
-    if last > 0 then value = group.posts:merge(k, self.round + last, rows, row) end
-    vectors.store(group.members, value)
+    if last > 0 then value = group.posts:merge(k, self.round + last, rows, row, group.vector) end
+    if value ~= group.vector then vectors.store(group.members, value) end
     hold(group)
     if group.model then
       models.enter(group.model, {k = k, vector = group.members[1],

@@ -34,7 +34,7 @@ local function fill_array(core, told, operands, keep)
   core.start = ffi.cast("const void *", operands[told.start].pointer)
   core.ring, core.depth, core.steady = ring, #told.ring, told.steady and 1 or 0
   core.outer, core.rows, core.row = told.outer, told.rows, told.row
-  core.scale, core.offset = told.scale, told.offset
+  core.scale, core.offset, core.anew = told.scale, told.offset, told.anew or 0
   if told.starts then
     local starts = whole_numbers(#told.starts, told.starts)
     core.starts = starts

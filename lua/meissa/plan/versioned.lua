@@ -65,7 +65,7 @@ local function place_array(run, k, operands)
   local follow, steady = follow_of(run, k)
   if not follow then follow, steady = {array_dim = 1, scale = 0, offset = 0}, false end
   local told = {ring = {}, steady = steady, scale = follow.scale, offset = follow.offset,
-                starts = run.versions.starts}
+                starts = run.versions.starts, anew = run.versions.anew and run.versions.anew[k]}
   told.outer = product(shape.dims, 1, follow.array_dim - 1)
   told.rows = shape.dims[follow.array_dim]
   told.row = product(shape.dims, follow.array_dim + 1, #shape.dims) * element_size[shape.type]

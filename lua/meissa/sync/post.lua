@@ -195,7 +195,7 @@ local function merge_push_sum(self, k, rows, row)
       end
     end
   end
-  for i = 0, count - 1 do self.out[i] = sum[i] / sum[count] end
+  for i = 0, count - 1 do self.into[i] = sum[i] / sum[count] end
 end
 
 -- Takes from each sender's sum, and its own, the part that is its, by sender.
@@ -214,7 +214,7 @@ local function mix_sums(self, k, rows, row, t)
   local all, number = merging.pointers(list)
   lib.ms_replica_mix(row + at.sum, all, doubles(number, weights), number, count)
   row[at.sum + count] = share
-  for i = 0, count - 1 do self.out[i] = row[at.sum + i] / share end
+  for i = 0, count - 1 do self.into[i] = row[at.sum + i] / share end
 end
 
 -- What replica k hears, as merges take it.
@@ -259,36 +259,49 @@ local function settle_filters(self, k, rows, row)
   for j = 1, self.settings.replicas do
     local edge = self.to[k][j] and edge_of(self, row, k, j)
     if edge and edge[self.at.edge - 1] > 0 then
-      lib.ms_filter_invalidate(filter_at(self, edge), rows.own, self.out)
+      lib.ms_filter_invalidate(filter_at(self, edge), rows.own, self.into)
       keep(self, edge)
     end
   end
+end
+
+local function merge_heard(self, k, t, rows, row, into)
+  local heard = hear(self, k, t, rows, row)
+  merging.merge(self.settings, heard, row + (self.at.base or 0), self.count, into)
+end
+
+-- Merges what all hear alike. Where a process has several replicas it keeps that for the others of
+-- the round.
+local function merge_common(self, k, t, rows, row)
+  self.several = self.several or self.common_round == t
+  if self.kept_round ~= t then
+    merge_heard(self, k, t, rows, row, self.several and self.common or self.into)
+    self.common_round, self.kept_round = t, self.several and t or nil
+  end
+  if self.several then copy(self.into, self.common, self.count) end
 end
 
 --- What replica k goes on with after the exchange of round t (from 1).
 -- @tab rows {own = its row of that round, of = function(sender) its row as it is seen, seen =
 -- function(sender) of which round that is, oldest = the oldest that is heard at all, last = the
 -- round's number}; all as the rows number rounds, from 1
--- @param row its row of the next round, which begins as that of the last one
--- @return a vector, good until the next call
-function Posts:merge(k, t, rows, row)
+-- @param row its row of the next round, which begins as that of the last one, but for its values
+-- @param[opt] into a vector to put it into
+-- @return that, or one that is good until the next call
+function Posts:merge(k, t, rows, row, into)
+  self.into = into or self.out
   if not self.settings then
-    copy(self.out, rows.own, self.count)
+    copy(self.into, rows.own, self.count)
   elseif self.settings.push_sum then
     local merge = self.mixes and mix_sums or merge_push_sum
     merge(self, k, rows, row, t)
-  elseif self.common and self.common_round == t then
-    copy(self.out, self.common, self.count)
+  elseif self.common then
+    merge_common(self, k, t, rows, row)
   else
-    local heard = hear(self, k, t, rows, row)
-    merging.merge(self.settings, heard, row + (self.at.base or 0), self.count, self.out)
+    merge_heard(self, k, t, rows, row, self.into)
     settle_filters(self, k, rows, row)
-    if self.common then
-      copy(self.common, self.out, self.count)
-      self.common_round = t
-    end
   end
-  return self.out
+  return self.into
 end
 
 --- Merges by another copy of the function that is option `merge`.
@@ -299,7 +312,7 @@ function Posts:call(rule)
 end
 
 --- Other rows follow, perhaps of the same rounds.
-function Posts:forget() self.common_round = nil end
+function Posts:forget() self.common_round, self.kept_round = nil, nil end
 
 --- Whether what is posted are changes, so that it has to be said what a round begins with.
 function Posts:are_changes()
