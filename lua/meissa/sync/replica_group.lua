@@ -216,6 +216,10 @@ local function check_others(options)
     errors.raise("OPT", "meissa.replicate: option 'final' is \"mean\" or \"none\", not %s",
                  tostring(final))
   end
+  if options.cut ~= nil and options.on_round == nil then
+    errors.raise("OPT", "meissa.replicate: option 'cut' says how often on_round is called, and " ..
+                 "there is no 'on_round'")
+  end
   if options.on_round ~= nil and type(options.on_round) ~= "function" then
     errors.raise("OPT", "meissa.replicate: option 'on_round' is a function, not %s",
                  tostring(options.on_round))

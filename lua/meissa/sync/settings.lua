@@ -212,6 +212,12 @@ local REFUSALS = {
     end
   end,
   function(s)
+    if s.filter.priority and s.quota == math.huge then
+      return "a filter's priority says what goes first where a quota does not let all go: there " ..
+        "is no 'quota'"
+    end
+  end,
+  function(s)
     if s.residual ~= 0 and not s.filters then
       return "residual says what becomes of what a filter or a quota leaves out: there is none"
     end
