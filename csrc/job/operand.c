@@ -121,8 +121,9 @@ int ms_operand_open_lists(const ms_operand *operands, uint32_t count, uint32_t n
   return ms_error_set(err, MS_ARR, "array %u of the loop has lists that do not fit it", number + 1);
 }
 
-/* Where runs lie alone each of them costs a cache line, and has two bytes or more. */
-#define FETCHED_A_BYTE 32
+/* Where runs lie alone each of them costs a cache line, of memory that is not read in a row, and
+ * has two bytes or more. */
+#define FETCHED_A_BYTE 64
 
 bool ms_operand_lists_pay(const ms_operand *operand, const ms_element_lists *lists) {
   uint64_t listed = (uint64_t)ms_element_lists_count(lists) * operand->element;
