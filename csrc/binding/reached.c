@@ -54,13 +54,14 @@ static bool same_bits(double one, double other) {
 }
 
 /* Whether the value at the top is that of the place, which is below it. */
-static bool same_value(lua_State *L, ms_reached_place *place, bool numbers_matter) {
+static bool same_value(lua_State *L, ms_reached *all, ms_reached_place *place) {
   if (lua_type(L, -1) != place->type) return false;
   if (place->type != LUA_TNUMBER) return lua_rawequal(L, -1, -2) != 0;
   double now = lua_tonumber(L, -1);
-  bool fixed = numbers_matter || place->kind == MS_REACHED_COUNT;
-  if (fixed && !same_bits(now, place->number)) return false;
+  if (same_bits(now, place->number)) return true;
+  if (all->numbers_matter || place->kind == MS_REACHED_COUNT) return false;
   place->number = now;
+  all->version++;
   return true;
 }
 
@@ -74,8 +75,7 @@ bool ms_reached_same(lua_State *L, int index) {
     lua_rawgeti(L, parts, first + VALUE);
     lua_rawgeti(L, parts, first + SUBJECT);
     lua_rawgeti(L, parts, first + KEY);
-    same =
-        read_place(L, all->places[k].kind) && same_value(L, &all->places[k], all->numbers_matter);
+    same = read_place(L, all->places[k].kind) && same_value(L, all, &all->places[k]);
     lua_settop(L, parts);
   }
   lua_pop(L, 1);
@@ -90,6 +90,12 @@ static int tell_same(lua_State *L) {
   ms_reached_check(L, 1);
   luaL_checkstack(L, 10, "captured functions");
   lua_pushboolean(L, ms_reached_same(L, 1));
+  return 1;
+}
+
+/* reached:version() -> another number after each `same` that has found other numbers */
+static int tell_version(lua_State *L) {
+  lua_pushnumber(L, ms_reached_check(L, 1)->version);
   return 1;
 }
 
@@ -152,7 +158,8 @@ static int find_place(lua_State *L) {
 }
 
 void ms_bind_reached(lua_State *L) {
-  static const luaL_Reg methods[] = {{"same", tell_same}, {"place_of", find_place}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"same", tell_same}, {"version", tell_version}, {"place_of", find_place}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"reached", make}, {NULL, NULL}};
   luaL_newmetatable(L, MS_REACHED);
   lua_newtable(L);

@@ -29,6 +29,7 @@ typedef struct ms_reached_place {
 typedef struct ms_reached {
   uint32_t count;
   bool numbers_matter; /* one that is another number is a difference */
+  double version;      /* how often a number was found to be another one */
   ms_reached_place places[];
 } ms_reached;
 
@@ -40,7 +41,7 @@ bool ms_reached_same(lua_State *L, int index);
 ms_reached *ms_reached_check(lua_State *L, int index);
 
 /* core.reached({kind, subject, key, value, ...}, count, numbers_matter) -> a userdata with the
- * methods `same` and `place_of` */
+ * methods `same`, `version` and `place_of` */
 void ms_bind_reached(lua_State *L);
 
 #endif

@@ -5,6 +5,7 @@
 local launches = require "meissa.driver.launch"
 local meissa = require "meissa"
 local parallel = meissa.parallel
+local reached = require "meissa.capture.reached"
 local seed = require "spec.support.seed"
 
 local N = 12
@@ -289,10 +290,26 @@ describe("small loops over what functions and tables lead to", function()
   end)
 
   it("do without where there is too much to look at", function()
-    local w = world()
+    local w, most = world(), reached.MOST
     for k = 1, 400 do w.model["x" .. k] = k end
-    for _ = 1, 200 do assert.is_false(run("methods", w, "large")) end
-    w.model.b = 7
-    run("methods", w, "large")
+    reached.MOST = 256
+    local ok, err = pcall(function()
+      for _ = 1, 200 do assert.is_false(run("methods", w, "large")) end
+      w.model.b = 7
+      run("methods", w, "large")
+    end)
+    reached.MOST = most
+    assert.is_true(ok, err)
+  end)
+
+  it("look at thousands of tables", function()
+    local w, last = world(), {}
+    for k = 1, 3000 do last = {k = k, next = last} end
+    w.model.last = last
+    until_launched("methods", w, "large")
+    last.k = 7
+    run("methods", w, "a number")
+    last.next.next = {k = 8}
+    run("methods", w, "fewer")
   end)
 end)

@@ -22,8 +22,9 @@ local builtins, is_library = known.builtins, known.is_library
 
 local M = {}
 
--- Places that are worth looking at before each loop.
-local MOST = 256
+--- Places that are worth looking at before each loop; to look at one takes some 50 ns, where to
+-- find out anew what a table means takes microseconds.
+M.MOST = 2 ^ 16
 
 -- Tables that stand behind one another by `__index`, at most.
 local MOST_BEHIND = 8
@@ -42,7 +43,14 @@ function Walk:put(kind, subject, key, value)
   self.list[at + 1], self.list[at + 2], self.list[at + 3] = kind, subject, key
   self.list[at + 4] = value
   self.count = self.count + 1
-  return self.count <= MOST
+  return self.count <= M.MOST
+end
+
+-- Puts something on the stack of what is to be looked at: lists may be linked many times.
+function Walk:wait(value)
+  if SIMPLE[type(value)] or self.seen[value] then return end
+  self.seen[value] = true
+  self.waiting[#self.waiting + 1] = value
 end
 
 -- What a table gives for a key, by `__index` tables; and whether all on the way is written down.
@@ -65,7 +73,10 @@ end
 
 -- A value that a function has at hand; of a library the fields that the function may name.
 function Walk:used(value, names)
-  if not is_library(value) or namespaces.name(value) then return self:visit(value) end
+  if not is_library(value) or namespaces.name(value) then
+    self:wait(value)
+    return true
+  end
   for name in tables.each(names) do
     if not self:put(FIELD, value, name, rawget(value, name)) then return false end
   end
@@ -88,26 +99,34 @@ end
 
 function Walk:table(value)
   local meta, count = debug.getmetatable(value), 0
-  if not self:put(METATABLE, value, false, meta) or not self:visit(meta) then return false end
+  if not self:put(METATABLE, value, false, meta) then return false end
+  self:wait(meta)
   for key, item in tables.each(value) do
     count = count + 1
-    if not SIMPLE[type(key)] or not self:put(FIELD, value, key, item) or not self:visit(item) then
-      return false
-    end
+    if not SIMPLE[type(key)] or not self:put(FIELD, value, key, item) then return false end
+    self:wait(item)
   end
   return self:put(COUNT, value, false, count)
 end
 
--- Writes down what a value leads to; false where that cannot be done.
-function Walk:visit(value)
+-- Writes down what one value leads to; false where that cannot be done.
+function Walk:look(value)
   local kind = type(value)
-  if SIMPLE[kind] or self.seen[value] then return true end
-  self.seen[value] = true
   if namespaces.name(value) or models.is(value) or objects.is(value) then return false end
   if array.is_any(value) or builtins[value] or is_library(value) then return true end
   if kind == "table" then return self:table(value) end
   if kind ~= "function" or debug.getinfo(value, "S").what == "C" then return false end
   return self:fn(value)
+end
+
+-- The same with all that it leads to in turn.
+function Walk:visit(value)
+  self:wait(value)
+  local waiting = self.waiting
+  while #waiting > 0 do
+    if not self:look(table.remove(waiting)) then return false end
+  end
+  return true
 end
 
 -- Whether captured functions' own code depends on numbers among these: in subscripts, say.
@@ -123,14 +142,15 @@ end
 -- @tab kinds kinds of bindings that lead nowhere, as a set
 -- @return an object with `same()`, whether all of it is as it was: numbers may differ where nothing
 -- depends on them but what is computed; nil where it cannot be told, or there is too much
+-- @treturn number of places that were looked at
 function M.take(bindings, kinds)
-  local walk = setmetatable({list = {}, count = 0, seen = {}}, Walk)
+  local walk = setmetatable({list = {}, count = 0, seen = {}, waiting = {}}, Walk)
   for _, binding in ipairs(bindings) do
     if not kinds[binding.kind] and (binding.owned or not walk:visit(binding.value)) then
-      return nil
+      return nil, walk.count
     end
   end
-  return core.reached(walk.list, walk.count, numbers_matter(bindings))
+  return core.reached(walk.list, walk.count, numbers_matter(bindings)), walk.count
 end
 
 return M

@@ -223,7 +223,7 @@ local function make(run, known, parallel)
   seen[0] = space.array
   local captures, results = captures_of(run, seen), results_of(run)
   local arguments = arguments_of(run.native.info, run.bindings)
-  local reached = record.recent[1].reached
+  local reached = record.recent[1].bindings.reached
   local data = data_of(known.instance, run.values, reached)
   if not captures or not results or not arguments or not data then return nil end
   local steps, options, option_count = {}, copy_options(space.options)

@@ -23,7 +23,8 @@ M.LIMIT, M.NOTABLE = 262144, 8000000
 local MOST_KEPT = 8
 
 -- Arrays that hold the bytes, by digest: the same content travels once, whatever loops capture it.
-local holders = setmetatable({}, { __mode = "v" })
+local WEAK = { __mode = "v" }
+local holders = setmetatable({}, WEAK)
 
 local function holder_of(bytes)
   local digest = core.digest(bytes)
@@ -188,10 +189,12 @@ function Packing:take_known()
   end
 end
 
--- A function that gives what was encoded by its number.
+-- A function that gives what was encoded by its number. It keeps none of it alive.
 local function knower(encoder, taken)
-  local values = { [0] = encoder.values }
-  for _, each in ipairs(taken) do values[each.capture] = each.encoder.values end
+  local values = { [0] = setmetatable(encoder.values, WEAK) }
+  for _, each in ipairs(taken) do
+    values[each.capture] = setmetatable(each.encoder.values, WEAK)
+  end
   return function(id, c) return values[c or 0][id] end
 end
 
@@ -204,6 +207,8 @@ end
 -- @treturn table {{capture =, holder = {array =, digest =, length =}}, ...}
 -- @treturn func known(number, capture) gives the value that has this number in what is sent, or in
 -- the table apart that the capture is
+-- @treturn boolean whether equal contents are encoded to the same bytes: they are those of tables,
+-- and of functions that assign no variables from outside
 function M.encode(values, count, options, memory, basics)
   memory.large = memory.large or {}
   local rest = {}
@@ -222,7 +227,7 @@ function M.encode(values, count, options, memory, basics)
       about.apart, about.noted = false, nil
     end
     bytes, encoder = serialize.encode(values, count, options, basics)
-    return bytes, {}, knower(encoder, {})
+    return bytes, {}, knower(encoder, {}), encoder:is_lasting()
   end
   local apart = {}
   memory.held = apart -- the arrays live as long as the next execution may use them again
@@ -234,7 +239,7 @@ function M.encode(values, count, options, memory, basics)
     end
     apart[k] = { capture = each.capture, holder = holder }
   end
-  return bytes, apart, knower(encoder, packing.taken)
+  return bytes, apart, knower(encoder, packing.taken), encoder:is_lasting()
 end
 
 -- Decoded tables by digest, and the digests in the order of their first use.

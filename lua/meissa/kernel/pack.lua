@@ -11,6 +11,7 @@ local errors = require("meissa.base.errors")
 local memory = require("meissa.kernel.memory")
 local merge = require("meissa.kernel.merge")
 local native_engine = require("meissa.kernel.native")
+local system = require("meissa.base.system")
 local tables = require("meissa.base.tables")
 
 local M = {}
@@ -87,18 +88,18 @@ local function is_simple(value)
     kind == "string" and #value <= SHORT
 end
 
--- Values that are all numbers, booleans and short strings, as carry.encode does it; nil for others.
-local function encode_simply(values, needed)
-  local roots = {}
+-- The captures whose values are no numbers, booleans and short strings, and those that are, by
+-- capture.
+local function sort_out(values, needed)
+  local others, roots = {}, {}
   for _, c in ipairs(needed) do
     local value = values[c]
-    if not is_simple(value) then return nil end
-    roots[c] = value
+    if is_simple(value) then roots[c] = value else others[#others + 1] = c end
   end
-  return buffer.encode { roots = roots, nodes = {} }
+  return others, roots
 end
 
--- The same for any values that can travel, large tables apart.
+-- Any values that can travel, large tables apart.
 local function encode_any(values, needed, static, bindings, basics)
   local info, sent = static.info, {}
   for _, c in ipairs(needed) do sent[c] = values[c] end
@@ -108,6 +109,23 @@ local function encode_any(values, needed, static, bindings, basics)
     code = "BDY", modules = bindings.requires and bindings.modules,
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
   }, static, basics)
+end
+
+-- The same. What was encoded is used again as long as all that captured functions and tables lead
+-- to is known to be the same, numbers included (see meissa.capture.reached).
+local function encode_again(values, others, static, bindings, part)
+  local reached, kept = bindings.reached, bindings.encoded
+  local version = reached and reached:version()
+  if kept and kept.static == static and kept.part == part and kept.version == version and
+     not system.new_search_paths() then
+    static.large = kept.large
+    return kept.bytes, kept.apart, kept.known
+  end
+  local bytes, apart, known, lasting = encode_any(values, others, static, bindings)
+  bindings.encoded = version and lasting and {
+    static = static, part = part, version = version, bytes = bytes, apart = apart, known = known,
+    large = static.large} or nil
+  return bytes, apart, known
 end
 
 local NOTHING = {}
@@ -120,14 +138,19 @@ local function carried(values, static, bindings, native, basics)
   local needed = static.needed[part] or find_needed(static.info, native, alone)
   static.needed[part] = needed
   basics = not alone and basics or nil -- machine code asks for none
-  local simple = not basics and encode_simply(values, needed)
-  if simple then
-    static.travelled, static.large, static.held = true, nil, nil
-    return simple, NOTHING
+  if basics then
+    local bytes, apart, known = encode_any(values, needed, static, bindings, basics)
+    static.travelled = true
+    return bytes, apart, known
   end
-  local bytes, apart, known = encode_any(values, needed, static, bindings, basics)
+  local others, roots = sort_out(values, needed)
+  if #others == 0 then
+    static.travelled, static.large, static.held = true, nil, nil
+    return buffer.encode { roots = roots, nodes = {} }, NOTHING
+  end
+  local bytes, apart, known = encode_again(values, others, static, bindings, part)
   static.travelled = true
-  return bytes, apart, known
+  return buffer.encode { roots = roots, nodes = {}, within = bytes }, apart, known
 end
 
 -- All that distinguishes one kernel from another, as a string.

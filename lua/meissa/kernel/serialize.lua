@@ -287,6 +287,15 @@ function Encoder:holds_refused(refused)
   return false
 end
 
+--- Whether what was encoded is the same bytes again as long as tables, upvalues and globals are the
+-- same: functions assign no variables that they may share, and no library is as the program has it.
+function Encoder:is_lasting()
+  for _, node in ipairs(self.nodes) do
+    if node[1] == "l" or node[1] == "f" and node[6] then return false end
+  end
+  return true
+end
+
 -- Basic metatables, by type: see meissa.base.basics. Where the body calls by a name what plain
 -- values may not lead to, these have copies of the tables that hold it.
 function Encoder:basics(about)

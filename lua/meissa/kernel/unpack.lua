@@ -202,10 +202,10 @@ end
 
 local function is_simple(coded)
   return #coded.nodes == 0 and not (coded.basics or coded.modules or coded.missing or
-    coded.returns)
+    coded.returns or coded.within)
 end
 
---- The values that carry.encode was given, if all are numbers, strings and booleans; else nil.
+--- The values that were encoded, if all are numbers, strings and booleans; else nil.
 -- @string bytes what encode returned
 function M.decode_simply(bytes)
   local coded = encoded.from_message(bytes)
@@ -224,6 +224,11 @@ end
 function M.decode(bytes, options)
   local coded = encoded.from_message(bytes)
   local memory = options.memory
+  if coded.within then
+    local values, metas, paths = M.decode(coded.within, options)
+    for n, value in tables.each(coded.roots) do values[n] = value end
+    return values, metas, paths
+  end
   if is_simple(coded) then -- numbers, strings and booleans are themselves
     if memory then memory.functions = {} end
     return coded.roots, nil, coded.paths

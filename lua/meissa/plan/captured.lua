@@ -14,6 +14,7 @@ local errors = require "meissa.base.errors"
 local models = require "meissa.sync.models"
 local frames = require "meissa.capture.stack_frame"
 local reached = require "meissa.capture.reached"
+local remember = require "meissa.base.remember"
 local replica_groups = require "meissa.sync.replica_group"
 local scratches = require "meissa.array.scratch"
 local situations = require "meissa.plan.situation"
@@ -51,8 +52,18 @@ end
 -- Executions of a loop that are remembered: arrays that take turns have one each.
 local MOST_RECENT = 4
 
+-- Bytes of a place that a loop's functions and tables lead to; see remember.lua.
+local PLACE_BYTES = 48
+
+-- Forgets execution k of those that are remembered.
+local function forget(record, k)
+  local recent = table.remove(record.recent, k)
+  remember.charge(record, -recent.bytes)
+end
+
 -- Whether the captures are what they were but for numbers; nil if they will never be again. Behind
--- those of the captures there are bindings of arrays that functions and tables lead to.
+-- those of the captures there are bindings of arrays that functions and tables lead to; what else
+-- these lead to is compared apart.
 local function is_captured(recent, given, count)
   for c, binding in ipairs(recent.bindings) do
     local value, before = given[c], recent.bindings.seen[c]
@@ -62,7 +73,12 @@ local function is_captured(recent, given, count)
       return false
     end
   end
-  return not recent.reached or recent.reached:same() and not basics.are_changed()
+  return true
+end
+
+local function is_reached(recent)
+  local leads_to = recent.bindings.reached
+  return not leads_to or leads_to:same() and not basics.are_changed()
 end
 
 -- The remembered execution with these captures and this space, but for numbers and ranges, as the
@@ -73,11 +89,11 @@ local function find_recent(record, space, given)
   local fits, count = {}, #record.captures
   for k = #list, 1, -1 do
     fits[list[k]] = is_captured(list[k], given, count)
-    if fits[list[k]] == nil then table.remove(list, k) end
+    if fits[list[k]] == nil then forget(record, k) end
   end
   for k, recent in ipairs(list) do
     local alike, same = spaces.compare(space, recent.outline)
-    if alike and source == recent.source_id and fits[recent] then
+    if alike and source == recent.source_id and fits[recent] and is_reached(recent) then
       table.remove(list, k)
       table.insert(list, 1, recent)
       return recent, same
@@ -160,9 +176,31 @@ local function resolve(record, space, roots, env)
   return bindings, values
 end
 
+-- So many places are looked at in vain without a second thought; where there are more, twice as
+-- many executions pass each time before they are looked at again.
+local FEW, MOST_PASSING = 256, 64
+
+-- What captured functions and tables lead to, and how many places that is; nil where it cannot be
+-- told, or where it could not lately.
+local function find_reached(record, bindings)
+  local passing = record.passing
+  if passing and passing.left > 0 then
+    passing.left = passing.left - 1
+    return nil
+  end
+  local found, count = reached.take(bindings, UNCHANGING)
+  if found then
+    record.passing = nil
+  elseif count > FEW then
+    local wait = passing and math.min(2 * passing.wait, MOST_PASSING) or 1
+    record.passing = {wait = wait, left = wait}
+  end
+  return found, count
+end
+
 -- Whether an execution's captures can be recalled by the next one; what its functions and tables
--- lead to, if there are any.
-local function is_lasting(bindings)
+-- lead to, if there are any, and how many places that is.
+local function is_lasting(record, bindings)
   if bindings.moves or bindings.requires then return false end
   local changing = false
   for _, binding in ipairs(bindings) do
@@ -171,8 +209,8 @@ local function is_lasting(bindings)
   end
   if not changing then return true end
   if basics.are_changed() then return false end
-  local found = reached.take(bindings, UNCHANGING)
-  return found ~= nil, found
+  local found, count = find_reached(record, bindings)
+  return found ~= nil, found, count
 end
 
 -- A driver loop with moving bounds comes back to plans: what was made ready for so many is kept.
@@ -199,19 +237,20 @@ function M.remember(record, space, plan, found)
   if recent then
     for _, binding in ipairs(bindings) do binding.value = nil end
   else
-    local lasting, leads_to = is_lasting(bindings)
+    local lasting, leads_to, places = is_lasting(record, bindings)
     if not lasting then return end
     -- Weak: a loop that has run does not keep its arrays alive.
     local seen = setmetatable({}, {__mode = "v"})
     for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
     for _, binding in ipairs(bindings.inner) do binding.value = nil end
-    bindings.seen = seen
-    recent = {bindings = bindings, reached = leads_to, source = space.source,
-              situation = found.situation,
+    bindings.seen, bindings.reached = seen, leads_to
+    recent = {bindings = bindings, source = space.source,
+              situation = found.situation, bytes = PLACE_BYTES * (places or 0),
               source_id = space.array and array.describe(space.array).id}
     record.recent = record.recent or {}
     table.insert(record.recent, 1, recent)
-    record.recent[MOST_RECENT + 1] = nil
+    if record.recent[MOST_RECENT + 1] then forget(record, MOST_RECENT + 1) end
+    remember.charge(record, recent.bytes)
   end
   recent.outline, recent.plan, recent.positions = spaces.outline(space), plan, space.positions
   found.ready = ready_for(recent, plan, found.ready)

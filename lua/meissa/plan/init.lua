@@ -286,6 +286,7 @@ function M.charge(record, bytes)
   local kept = remember.weight(record)
   record.planned = (record.planned or 0) + bytes
   if kept + bytes > remember.MOST_OF_ONE then
+    for _, recent in ipairs(record.recent or {}) do remember.charge(record, -recent.bytes) end
     record.plans, record.kernels, record.recent = {}, {}, nil
     remember.charge(record, bytes - record.planned)
     record.planned = bytes
