@@ -7,6 +7,7 @@
 -- @module meissa.check.recorder
 
 local bodies = require "meissa.check.body"
+local frames = require "meissa.capture.stack_frame"
 local grids = require "meissa.plan.grid"
 local layouts = require "meissa.plan.layout"
 local job = require "meissa.driver.job"
@@ -49,14 +50,7 @@ local function watched_variables(run, world)
 end
 
 -- The value behind a capture in the recorded world, and how to set it.
-local function capture_value(env, capture)
-  local value = env[capture.root]
-  for _, field in ipairs(capture.fields) do
-    if type(value) ~= "table" then return nil end
-    value = value[field]
-  end
-  return value
-end
+local function capture_value(env, capture) return frames.follow(capture, env[capture.root]) end
 
 local function set_capture(env, capture, value)
   local holder, key = env, capture.root

@@ -260,15 +260,24 @@ end
 
 -- -------------------------------------------------------------------------------- in process
 
+-- A run's kernel on the arrays' own memory: {bytes =, key =, known = (see kernel.pack), operands =,
+-- where = (see operands.collect), instance =, own = (see execution.instance)}.
+local function open_here(run)
+  local bytes, run_bytes, key, apart, _, known = kernel.pack(run.kernel, run.bindings, run.values,
+                                                             run.native, run.basics)
+  local operands, _, where = job_operands.collect(run, apart)
+  local pieces = job_operands.pieces(operands)
+  local instance, own = execution.instance(bytes, run_bytes, pieces, where, run.draws,
+                                           run.grid.layout, run.first)
+  return {bytes = bytes, key = key, known = known, operands = operands, where = where,
+          instance = instance, own = own}
+end
+
 --- The same in this process, block by block, of one round or of several that exchange by posts.
 -- What a round that fails has written stays.
 function M.run_round_here(run)
-  local kernel_bytes, run_bytes, _, apart, _, known = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native, run.basics)
-  local operands, _, where = job_operands.collect(run, apart)
-  local pieces = job_operands.pieces(operands)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, pieces, where, run.draws,
-                                           run.grid.layout, run.first)
+  local opened = open_here(run)
+  local instance, own, where = opened.instance, opened.own, opened.where
   execution.post(instance, where, own, run.posts and run.posts.round)
   local run_block, along = execution.runner(instance, run.grid.layout), run.along
   local results, held, began = {}, {}, system.clock()
@@ -300,8 +309,8 @@ function M.run_round_here(run)
   if along and along.order then replay.check_end(along) end
   M.mark_written(run)
   engine.ran(run.native, system.clock() - began)
-  return {results = results, held = held, buffers = where.buffers, bytes = kernel_bytes,
-          known = known, began = began, seconds = system.clock() - began}
+  return {results = results, held = held, buffers = where.buffers, bytes = opened.bytes,
+          known = opened.known, began = began, seconds = system.clock() - began}
 end
 
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
@@ -309,12 +318,8 @@ end
 -- @return the scalars to assign, a list of {capture =, value =}; what blocks left, as of M.run
 -- Errors: BDY, ARR.
 function M.run_here(run)
-  local kernel_bytes, run_bytes, key, apart, _, known = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native, run.basics)
-  local operands, _, where = job_operands.collect(run, apart)
-  local pieces = job_operands.pieces(operands)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, pieces, where, run.draws,
-                                           run.grid.layout, run.first)
+  local opened = open_here(run)
+  local instance, own = opened.instance, opened.own
   local run_block, all, along = execution.runner(instance, run.grid.layout), {}, run.along
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
@@ -365,11 +370,11 @@ function M.run_here(run)
       stages.merge(run, parts, log)
     end
   end
-  failures.undo_here(run, key, operands, run_blocks)
+  failures.undo_here(run, opened.key, opened.operands, run_blocks)
   M.mark_written(run)
   engine.ran(run.native, system.clock() - began)
-  return kernel.combine(kernel_bytes, run.values, all, known),
-    {results = all, bytes = kernel_bytes, known = known}
+  return kernel.combine(opened.bytes, run.values, all, opened.known),
+    {results = all, bytes = opened.bytes, known = opened.known}
 end
 
 --- For running in this process: cursor(block) gives a function that returns its iterations.

@@ -7,13 +7,14 @@ local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local frames = require "meissa.capture.stack_frame"
 local kernel = require "meissa.kernel"
+local merge = require "meissa.kernel.merge"
 local tables = require "meissa.base.tables"
 
 local M = {}
 
 local PLAIN = {["nil"] = true, number = true, string = true, boolean = true}
 
-local TABLES = {sliced = true, listed = true, counted = true, marked = true}
+local TABLES = merge.TABLES
 
 -- What a table held before the loop, but for plain values.
 local function contents_of(t)

@@ -158,7 +158,8 @@ end
 
 -- --------------------------------------------------------------------------------------- tuples
 
-local TABLES = { sliced = true, listed = true, counted = true, marked = true }
+--- Roles of results that are tables.
+M.TABLES = { sliced = true, listed = true, counted = true, marked = true }
 
 -- What is known of a kernel's results: `singles`, those that go by themselves; `tables`; `tuples`,
 -- those that another goes before (`gate`) first, {leader =, followers = {...}, heads = {[result] =
@@ -197,7 +198,7 @@ local function arrange(info)
   for _, tuple in ipairs(tuples) do tuple.last = tuple.ties[#tuple.ties] or tuple.leader end
   for n, result in ipairs(info.results) do
     if result.role ~= "head" and not is_tuple(result) and not of[n] then
-      table.insert(TABLES[result.role] and gathers or singles, n)
+      table.insert(M.TABLES[result.role] and gathers or singles, n)
     end
   end
   return { singles = singles, tuples = tuples, tables = gathers, of = of }
