@@ -16,6 +16,7 @@
 #include "depend/piece.h"
 #include "depend/record_access.h"
 #include "depend/store.h"
+#include "depend/subscript.h"
 #include "depend/variable_value.h"
 
 /* A call of a function that is not walked: what is known of it as a whole. */
@@ -151,6 +152,79 @@ static bool method_of_part(ms_walk *walk, const ms_abstract_value *object, ms_no
   return true;
 }
 
+/* Elements of lists in lists of which the methods are walked one by one. */
+#define MOST_ELEMENTS 256U
+
+/* The function that an element has by a name; false: none is known. */
+static bool method_of(ms_walk *walk, const ms_abstract_value *object, const char *name,
+                      ms_abstract_value *method) {
+  return ms_walk_field(walk, object, name, method) && method->callable &&
+         walk->bindings[method->binding].kind == MS_BIND_FUNCTION;
+}
+
+/* How many elements are known, each of which has a function by this name; or 0. */
+static uint32_t count_methods(ms_walk *walk, const ms_abstract_value *list, const char *name) {
+  ms_abstract_value element, method;
+  uint32_t count = 0;
+  while (ms_walk_element(walk, list, count + 1, &element)) {
+    if (!method_of(walk, &element, name, &method)) return 0;
+    count++;
+  }
+  return count;
+}
+
+/* A function that is called for one object or another, or not. */
+static void call_possible(ms_walk *walk, const ms_abstract_value *method, ms_arguments *all,
+                          const ms_node *node, bool first, ms_abstract_value *value) {
+  ms_abstract_value each;
+  ms_arguments_add_up(walk, all);
+  walk->possible++;
+  call_function(walk, method, all, node, &each);
+  walk->possible--;
+  *value = first ? each : ms_walk_either(walk, value, &each);
+}
+
+/* The method of each element of a list. */
+static void method_of_each(ms_walk *walk, const ms_abstract_value *list, uint32_t count,
+                           ms_node *node, ms_abstract_value *value) {
+  ms_abstract_value method;
+  ms_arguments all = ms_arguments_evaluate(walk, node, list);
+  walk->elements *= count;
+  for (uint32_t k = 1; k <= count && !walk->failed; k++) {
+    ms_walk_element(walk, list, k, &all.values[0]);
+    method_of(walk, &all.values[0], node->text, &method);
+    call_possible(walk, &method, &all, node, k == 1, value);
+  }
+  walk->elements /= count;
+}
+
+/* A method of some element or other of a captured list of objects that all have a function by its
+ * name: each of these may be called; false if it is none. */
+static bool method_of_element(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
+                              ms_abstract_value *value) {
+  ms_abstract_value list, method;
+  if (object->kind != MS_ABSTRACT_VALUE_OTHER || object->list == 0) return false;
+  ms_walk_binding(walk, object->list - 1, &list);
+  const ms_binding *binding = &walk->bindings[object->list - 1];
+  uint32_t count = count_methods(walk, &list, node->text), found = 0;
+  if (count > 0 && walk->elements * count > MOST_ELEMENTS) return false;
+  ms_walk_find_barred(walk, node->text, node); /* it may be a string where a variable was one */
+  if (count > 0) {
+    method_of_each(walk, &list, count, node, value);
+    return true;
+  }
+  const size_t prefix = strlen(MS_FIELD_METHOD);
+  for (uint32_t f = 0; f < binding->field_count; f++) {
+    const ms_field *field = &binding->fields[f];
+    if (strncmp(field->name, MS_FIELD_METHOD, prefix) != 0) continue;
+    if (strcmp(field->name + prefix, node->text) != 0) continue;
+    ms_arguments all = ms_arguments_evaluate(walk, node, object);
+    ms_walk_binding(walk, field->binding, &method);
+    call_possible(walk, &method, &all, node, found++ == 0, value);
+  }
+  return found > 0;
+}
+
 /* A method of something that is neither an array nor known. */
 static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
                             ms_abstract_value *value) {
@@ -212,11 +286,10 @@ static void method_value(ms_walk *walk, ms_node *node, ms_abstract_value *value)
   ms_walk_value(walk, node->kid[0], &object);
   if (method_of_pieces(walk, &object, node, value)) return;
   if (method_of_part(walk, &object, node, value)) return;
-  if (ms_walk_field(walk, &object, node->text, &method) && method.callable &&
-      walk->bindings[method.binding].kind == MS_BIND_FUNCTION) {
+  if (method_of(walk, &object, node->text, &method)) {
     ms_arguments all = ms_arguments_evaluate(walk, node, &object);
     call_function(walk, &method, &all, node, value);
-  } else {
+  } else if (!method_of_element(walk, &object, node, value)) {
     method_of_other(walk, &object, node, value);
   }
 }

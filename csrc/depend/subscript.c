@@ -28,6 +28,11 @@ void ms_walk_view(ms_walk *walk, uint32_t binding, ms_abstract_value *value) {
   if (view != NULL) *value = (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_VIEW, .view = view};
 }
 
+/* The list of objects that something is, as elements of it have it; or 0. */
+static uint32_t list_of(const ms_walk *walk, const ms_abstract_value *object) {
+  return object->exact && walk->bindings[object->binding].listed ? object->binding + 1 : 0;
+}
+
 /* What indexing an object with something unknown gives: any part of it. */
 void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node *node,
                   ms_abstract_value *value) {
@@ -55,6 +60,7 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
   value->levels = object->levels > 1 ? object->levels - 1 : object->levels;
   value->stores_nothing = object->stores_nothing;
   value->formed = object->formed;
+  value->list = list_of(walk, object);
   value->metamethods = object->metamethods;
   if (!object->plain_data) ms_walk_add_stored(walk, value);
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
@@ -335,7 +341,9 @@ bool ms_walk_element(ms_walk *walk, const ms_abstract_value *object, int64_t num
   char name[16];
   if (number < 1 || number > 9999) return false;
   snprintf(name, sizeof name, MS_FIELD_ELEMENT, (unsigned)number);
-  return ms_walk_field(walk, object, name, value);
+  if (!ms_walk_field(walk, object, name, value)) return false;
+  if (value->kind == MS_ABSTRACT_VALUE_OTHER) value->list = list_of(walk, object);
+  return true;
 }
 
 void ms_walk_index(ms_walk *walk, const ms_abstract_value *object, ms_node *key, ms_node *whole,

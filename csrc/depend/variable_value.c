@@ -60,6 +60,7 @@ ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a
   value.impure = a->impure != NULL ? a->impure : b->impure;
   value.metamethods = a->metamethods | b->metamethods;
   value.objects = a->objects == b->objects || simple_b ? a->objects : simple_a ? b->objects : 0;
+  value.list = a->list == b->list || simple_b ? a->list : simple_a ? b->list : 0;
   value.stores_nothing = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->stores_nothing)) &&
                          (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->stores_nothing));
   value.plain_data = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain_data)) &&
@@ -89,7 +90,7 @@ void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_val
              old->captured != joined.captured || old->plain != joined.plain ||
              old->changes != joined.changes || old->impure != joined.impure ||
              old->objects != joined.objects || old->plain_data != joined.plain_data ||
-             old->levels != joined.levels || old->stores_nothing != joined.stores_nothing ||
+             old->levels != joined.levels || old->list != joined.list || old->stores_nothing != joined.stores_nothing ||
              old->metamethods != joined.metamethods) {
     walk->changed = true;
   }

@@ -12,6 +12,7 @@
 #include "depend/gather.h"
 #include "depend/inline.h"
 #include "depend/inner.h"
+#include "depend/iterated.h"
 #include "depend/literal.h"
 #include "depend/local_value.h"
 #include "depend/piece.h"
@@ -34,15 +35,14 @@ ms_abstract_value ms_walk_beyond(const ms_walk *walk, const ms_abstract_value *f
     return ms_abstract_value_other(ms_walk_groups_of(walk, first), false);
   ms_abstract_value value = *first;
   value.exact = value.callable = value.plain = false;
+  value.list = 0;
   value.truth = NULL;
   value.pieces = NULL;
   return value;
 }
 
-/* Evaluates `count` expressions and hands the value for each of `targets` to `give`. */
-static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t targets,
-                       void (*give)(ms_walk *, void *, uint32_t, const ms_abstract_value *),
-                       void *context) {
+void ms_walk_distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t targets,
+                        ms_walk_give *give, void *context) {
   enum { FEW = 4 };
   ms_abstract_value few[FEW], *all = few, last = ms_abstract_value_scalar();
   if (count > FEW) all = ms_arena_take(walk->arena, count, sizeof *all);
@@ -71,8 +71,7 @@ static void give_target(ms_walk *walk, void *context, uint32_t k, const ms_abstr
 
 /* ---- control ---- */
 
-/* Walks an inner loop's block as something that may happen any number of times. */
-static void walk_maybe(ms_walk *walk, ms_node *block) {
+void ms_walk_maybe(ms_walk *walk, ms_node *block) {
   const ms_guard *guard = walk->guard;
   uint32_t breaks = walk->breaks;
   walk->possible++;
@@ -139,70 +138,6 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   if (!ms_walk_end_trips(walk, &trips)) walk->scope_count = scope;
   walk->guard = guard;
   walk->breaks = breaks;
-}
-
-static void give_iterated(ms_walk *walk, void *context, uint32_t k,
-                          const ms_abstract_value *value) {
-  ms_node *node = context;
-  if (k > 0) return;
-  for (uint32_t s = 0; s < node->symbol_count; s++) {
-    bool key = s == 0 && value->kind == MS_ABSTRACT_VALUE_OTHER && value->plain;
-    ms_abstract_value each =
-        value->kind == MS_ABSTRACT_VALUE_OTHER && !key ? *value : ms_abstract_value_scalar();
-    if (value->kind == MS_ABSTRACT_VALUE_VIEW)
-      each = ms_abstract_value_other(ms_walk_groups_of(walk, value), false);
-    each.plain = each.callable = false;
-    each.truth = NULL;
-    each.pieces = NULL;
-    ms_walk_set_symbol(walk, node->symbols[s], &each);
-  }
-}
-
-/* A local that was given another view each time the block was walked is none of them. */
-static bool blur(ms_node *node, void *context) {
-  ms_walk *walk = context;
-  for (uint32_t s = 0; s < node->symbol_count; s++) {
-    ms_abstract_value *value = walk->symbol_value[node->symbols[s]->index],
-                      scalar = ms_abstract_value_scalar();
-    if (value != NULL && value->kind == MS_ABSTRACT_VALUE_VIEW)
-      *value = ms_walk_either(walk, value, &scalar);
-  }
-  return true;
-}
-
-/* ipairs of a captured list of which all elements are known: the block for each of them. */
-static bool walk_elements(ms_walk *walk, ms_node *node) {
-  ms_node *call = node->kid[0];
-  ms_abstract_value iterates, list, element;
-  if (node->kids != 2 || call->kind != MS_CALL || call->kids != 2) return false;
-  ms_walk_value(walk, call->kid[0], &iterates);
-  if (iterates.kind != MS_ABSTRACT_VALUE_OTHER || !iterates.callable) return false;
-  const ms_binding *builtin = &walk->bindings[iterates.binding];
-  if (builtin->kind != MS_BIND_BUILTIN || strcmp(builtin->name, "ipairs") != 0) return false;
-  ms_walk_value(walk, call->kid[1], &list);
-  uint32_t k = 1;
-  for (; ms_walk_element(walk, &list, k, &element); k++) {
-    ms_form number = ms_form_constant(k);
-    ms_abstract_value rest = ms_abstract_value_scalar(), key = ms_abstract_value_number(&number);
-    for (uint32_t s = 0; s < node->symbol_count; s++)
-      ms_walk_set_symbol(walk, node->symbols[s], s == 0 ? &key : s == 1 ? &element : &rest);
-    if (k > 1) ms_walk_forget(walk, node);
-    walk_maybe(walk, node->kid[1]);
-  }
-  if (k > 2) ms_node_walk(node, blur, walk);
-  return k > 1;
-}
-
-static void walk_generic(ms_walk *walk, ms_node *node) {
-  uint32_t scope = walk->scope_count, values = node->kids - 1;
-  if (!walk_elements(walk, node)) {
-    const ms_abstract_value number = ms_abstract_value_scalar();
-    distribute(walk, node->kid, values, 1, give_iterated, node);
-    for (uint32_t s = 0; s < node->symbol_count && ms_walk_visits_entries(walk, node); s++)
-      ms_walk_set_symbol(walk, node->symbols[s], &number);
-    walk_maybe(walk, node->kid[values]);
-  }
-  walk->scope_count = scope;
 }
 
 static void walk_statements(ms_walk *walk, ms_node *block) {
@@ -284,11 +219,11 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
   ms_abstract_value value = ms_abstract_value_other(0, false);
   switch (node->kind) {
     case MS_LOCAL:
-      distribute(walk, node->kid, node->kids, node->symbol_count, give_symbol, node);
+      ms_walk_distribute(walk, node->kid, node->kids, node->symbol_count, give_symbol, node);
       return;
     case MS_ASSIGN:
-      distribute(walk, node->kid + node->targets, node->kids - node->targets, node->targets,
-                 give_target, node);
+      ms_walk_distribute(walk, node->kid + node->targets, node->kids - node->targets, node->targets,
+                         give_target, node);
       return;
     case MS_EXPRESSION:
       ms_walk_value(walk, node->kid[0], &value);
@@ -300,7 +235,7 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
       walk->possible++;
       ms_walk_value(walk, node->kid[0], &value);
       walk->possible--;
-      walk_maybe(walk, node->kid[1]);
+      ms_walk_maybe(walk, node->kid[1]);
       return;
     case MS_REPEAT:
       walk_repeat(walk, node);
@@ -312,7 +247,7 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
       walk_numeric(walk, node);
       return;
     case MS_FOR_GENERIC:
-      walk_generic(walk, node);
+      ms_walk_generic(walk, node);
       return;
     case MS_LOCAL_FUNCTION:
       walk_local_function(walk, node);
@@ -372,6 +307,7 @@ static void begin_pass(ms_walk *walk) {
   walk->changed = walk->early = false;
   walk->possible = walk->functions = walk->loops = walk->scope_count = walk->depth = 0;
   walk->accesses.count = walk->finding_count = walk->literals = 0;
+  walk->elements = 1;
   walk->buffered = NULL;
   walk->jump_count = walk->exits = walk->breaks = 0;
   walk->jumps_lost = false;

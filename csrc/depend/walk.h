@@ -25,6 +25,15 @@ int ms_walk_body(ms_walk *walk, ms_node *body);
 void ms_walk_statement(ms_walk *walk, ms_node *node);
 void ms_walk_block(ms_walk *walk, ms_node *block);
 
+/* Walks an inner loop's block as something that may happen any number of times. */
+void ms_walk_maybe(ms_walk *walk, ms_node *block);
+
+typedef void ms_walk_give(ms_walk *, void *, uint32_t, const ms_abstract_value *);
+
+/* Evaluates `count` expressions and hands the value for each of `targets` to `give`. */
+void ms_walk_distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t targets,
+                        ms_walk_give *give, void *context);
+
 /* Walks a function of the text that may be called at any time, with anything. */
 void ms_walk_function(ms_walk *walk, ms_function *function);
 

@@ -108,6 +108,7 @@ typedef struct ms_walk {
   uint32_t functions; /* nested functions around */
   uint32_t loops;     /* inner loops around, within the innermost function */
   uint32_t depth;     /* of the recursion over expressions */
+  uint32_t elements;  /* of lists, in one another, for each of which it is walked what is around */
   uint64_t stored;    /* arrays that were stored into tables, or returned by inner functions */
   bool stored_captured, stored_changes; /* as of values: something of that kind was stored */
   bool owns_objects; /* the body makes some of classes whose methods store into what they are given

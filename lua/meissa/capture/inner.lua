@@ -25,11 +25,15 @@ M.CALL = "()"
 -- What the names begin with that stand for elements of a list.
 M.ELEMENT = "#"
 
+-- What the names begin with that stand for the functions that elements of a longer list have by
+-- the rest of the name.
+M.METHOD = "#:"
+
 -- Inner bindings of a loop; and the functions among them.
 local MOST, MOST_FUNCTIONS = 1000, 100
 
--- Longest list of which the elements are told apart.
-local MOST_ELEMENTS = 32
+-- Longest list of which the elements are told apart; and of which the methods are looked at.
+local MOST_ELEMENTS, MOST_LISTED = 32, 1000
 
 -- The code of a function: {loop =, captures =, slots =, names =, id =}, or false. Found by function
 -- (weak), and by text and place.
@@ -196,35 +200,75 @@ local function is_object(value)
     debug.getmetatable(value) ~= nil
 end
 
--- Adds the elements of a short list of such, all or none: "#1", "#2", ...
+-- How long a table is that is a list of such and nothing else; nil: it is none, or too long.
+local function length_of(list)
+  local length, count = #list, 0
+  if length > MOST_LISTED or debug.getmetatable(list) ~= nil then return nil end
+  for key, each in tables.each(list) do
+    local at = type(key) == "number" and key >= 1 and key <= length and key % 1 == 0
+    if not at or not is_object(each) then return nil end
+    count = count + 1
+  end
+  return count == length and length or nil
+end
+
+-- Adds the elements of a short list of such, all or none: "#1", "#2", ...; whether all are added.
 function Work:fill_elements(binding)
   local list, found, k = binding.value, {}, 1
   while rawget(list, k) ~= nil do
-    if k > MOST_ELEMENTS or not is_object(rawget(list, k)) then return end
+    if k > MOST_ELEMENTS or not is_object(rawget(list, k)) then return false end
     local index = self:value(rawget(list, k))
-    if not index then return end
+    if not index then return false end
     found[2 * k - 1], found[2 * k] = M.ELEMENT .. k, index
     k = k + 1
   end
   for n = 1, #found do binding.fields[#binding.fields + 1] = found[n] end
+  return true
+end
+
+-- Adds the functions that the elements of a longer list have by a name, if all have one, and there
+-- are few.
+function Work:fill_methods(binding, name)
+  local found, known = {}, {}
+  for _, object in ipairs(binding.value) do
+    local fn = type(object) == "table" and self.tools.field_of(object, name)
+    if type(fn) ~= "function" then return end
+    if not known[fn] then
+      local index = #found < MOST_ELEMENTS and self:value(fn)
+      if not index then return end
+      known[fn], found[#found + 1] = true, index
+    end
+  end
+  for _, index in ipairs(found) do
+    binding.fields[#binding.fields + 1] = M.METHOD .. name
+    binding.fields[#binding.fields + 1] = index
+  end
+end
+
+-- Adds the value of a table's field.
+function Work:fill_field(binding, name)
+  local value = self.tools.field_of(binding.value, name)
+  local index = value ~= nil and self:value(value)
+  if index then
+    binding.fields[#binding.fields + 1] = name
+    binding.fields[#binding.fields + 1] = index
+  end
 end
 
 -- Resolves names in a table that were not asked for yet.
 function Work:fill(entry)
   local binding = entry.binding
-  if not entry.listed then
-    entry.listed = true
-    self:fill_elements(binding)
+  if not entry.looked then
+    entry.looked = true
+    binding.listed = (length_of(binding.value) or 0) > 0
+    entry.long = not self:fill_elements(binding) and binding.listed
   end
   for n = #entry.done + 1, #self.names do
     local name = self.names[n]
     entry.done[n] = true
-    local own = name ~= M.CALL and string.sub(name, 1, 1) ~= M.ELEMENT
-    local value = own and self.tools.field_of(binding.value, name) or nil
-    local index = value ~= nil and self:value(value)
-    if index then
-      binding.fields[#binding.fields + 1] = name
-      binding.fields[#binding.fields + 1] = index
+    if name ~= M.CALL and string.sub(name, 1, 1) ~= M.ELEMENT then
+      self:fill_field(binding, name)
+      if entry.long then self:fill_methods(binding, name) end
     end
   end
 end

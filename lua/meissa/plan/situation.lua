@@ -15,7 +15,7 @@ local M = {}
 
 local FLAGS = {
   "draws", "changes", "stores", "aliased", "sole_name", "plain_data", "stores_nothing", "kept",
-  "numbers", "owned",
+  "numbers", "listed", "owned",
 }
 
 --- By capture, whether a plan may depend on what it holds, if that is a number.
