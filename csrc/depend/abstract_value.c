@@ -3,6 +3,8 @@
  * Abstract values: how they are made, and what they say. See abstract_value.h. */
 #include "depend/abstract_value.h"
 
+#include <string.h>
+
 ms_abstract_value ms_abstract_value_scalar(void) {
   return (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_SCALAR};
 }
@@ -35,4 +37,19 @@ const ms_truth *ms_abstract_value_truth(const ms_abstract_value *value) {
   if (value->kind == MS_ABSTRACT_VALUE_NUMBER || value->kind == MS_ABSTRACT_VALUE_VIEW)
     return &ms_truth_true;
   return value->truth != NULL ? value->truth : &ms_truth_unknown;
+}
+
+bool ms_abstract_value_is_same(const ms_abstract_value *a, const ms_abstract_value *b) {
+  if (a->kind != b->kind || a->pieces != b->pieces || a->truth != b->truth) return false;
+  switch (a->kind) {
+    case MS_ABSTRACT_VALUE_NUMBER:
+      return memcmp(&a->form, &b->form, sizeof a->form) == 0;
+    case MS_ABSTRACT_VALUE_SCALAR:
+      return a->quadratic == b->quadratic;
+    case MS_ABSTRACT_VALUE_VIEW:
+      return a->view == b->view;
+    default: /* as far as it is one thing */
+      return (a->exact || a->callable) && a->exact == b->exact && a->callable == b->callable &&
+             a->binding == b->binding && a->list == b->list;
+  }
 }

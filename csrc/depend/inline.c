@@ -4,8 +4,12 @@
  *
  * A frame keeps what is known of a function's variables at one place of call, from pass to pass.
  * While it is walked, walk->loop is the function's text and the walk's tables are the frame's; what
- * is found is said of the call in the loop's body. A function that calls itself, varargs and very
- * deep calls are not walked: the caller then takes what their bindings say of them. */
+ * is found is said of the call in the loop's body.
+ *
+ * A function that calls itself, by others or not, is walked once for all of its calls: a parameter
+ * is what it is given first or by any of these, unless they hand it on as it is, and such a call
+ * gives what any call may. Varargs and very deep calls are not walked: the caller then takes what
+ * their bindings say of them. */
 #include <string.h>
 
 #include "depend/call.h"
@@ -26,6 +30,9 @@ struct ms_call_frame {
   const ms_node *tail;       /* its only return, at its end; NULL: there are others, or none */
   ms_abstract_value exact;   /* what that gives */
   ms_abstract_value *result; /* what any return may give; NULL: nothing yet */
+  ms_abstract_value *whole;  /* what any call may give; NULL: nothing yet */
+  ms_abstract_value *given;  /* by parameter: what it is in this pass */
+  ms_abstract_value **again; /* by parameter: what else calls of itself give it; NULL: nothing */
   ms_abstract_value **symbol_value, **capture_value;
   const ms_local_value **held;
 };
@@ -68,7 +75,11 @@ static ms_call_frame *frame_of(ms_walk *walk, uint32_t binding, const ms_node *c
   frame->capture_value =
       ms_arena_take(walk->arena, code->capture_count + 1, sizeof *frame->capture_value);
   frame->held = ms_arena_take(walk->arena, code->tree->symbols + 1, sizeof *frame->held);
-  if (frame->symbol_value == NULL || frame->capture_value == NULL || frame->held == NULL)
+  uint32_t parameters = code->closure->parameter_count + 1;
+  frame->given = ms_arena_take(walk->arena, parameters, sizeof *frame->given);
+  frame->again = ms_arena_take(walk->arena, parameters, sizeof *frame->again);
+  if (frame->symbol_value == NULL || frame->capture_value == NULL || frame->held == NULL ||
+      frame->given == NULL || frame->again == NULL)
     return NULL;
   frame->caller = walk->frame;
   frame->call = call;
@@ -101,14 +112,62 @@ void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_abstract_v
   }
 }
 
+/* What a call passes for a parameter. */
+static ms_abstract_value passed_for(const ms_walk *walk, const ms_passed *passed, uint32_t p) {
+  if (p < passed->count) return passed->value[p];
+  if (passed->open) return ms_walk_beyond(walk, &passed->value[passed->count - 1]);
+  return ms_abstract_value_scalar();
+}
+
 void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const ms_passed *passed) {
   for (uint32_t p = 0; p < function->parameter_count; p++) {
-    ms_abstract_value value = ms_abstract_value_scalar();
-    if (p < passed->count) value = passed->value[p];
-    if (p >= passed->count && passed->open)
-      value = ms_walk_beyond(walk, &passed->value[passed->count - 1]);
+    const ms_abstract_value value = passed_for(walk, passed, p);
     ms_walk_set_symbol(walk, function->parameters[p], &value);
   }
+}
+
+/* ---- functions that call themselves ---- */
+
+/* Gives the frame's parameters what the call passes, or calls of itself do. */
+static void give_frame(ms_walk *walk, ms_call_frame *frame, const ms_passed *passed) {
+  const ms_function *function = walk->loop->closure;
+  for (uint32_t p = 0; p < function->parameter_count; p++) {
+    ms_abstract_value value = passed_for(walk, passed, p);
+    if (frame->again[p] != NULL) value = ms_walk_either(walk, frame->again[p], &value);
+    frame->given[p] = value;
+    ms_walk_set_symbol(walk, function->parameters[p], &value);
+  }
+}
+
+/* Whether two bindings are one function to the walk: one text, whose captures mean the same. */
+static bool are_one(const ms_binding *a, const ms_binding *b) {
+  if (a->code == NULL || a->code != b->code) return false;
+  for (uint32_t c = 0; c < a->code->capture_count; c++) {
+    if (a->means[c].binding != b->means[c].binding || a->means[c].depth != b->means[c].depth)
+      return false;
+  }
+  return true;
+}
+
+/* The frame that is walked for a function that is called again. */
+static ms_call_frame *frame_around(const ms_walk *walk, uint32_t binding) {
+  const ms_binding *called = &walk->bindings[binding];
+  ms_call_frame *each = walk->frame;
+  while (each != NULL && !are_one(&walk->bindings[each->binding], called)) each = each->caller;
+  return each;
+}
+
+static void call_again(ms_walk *walk, ms_call_frame *frame, const ms_passed *passed,
+                       ms_abstract_value *value) {
+  uint32_t count = walk->bindings[frame->binding].code->closure->parameter_count;
+  bool reached = !ms_guard_is_never(walk->guard);
+  for (uint32_t p = 0; p < count && reached; p++) {
+    const ms_abstract_value given = passed_for(walk, passed, p);
+    if (ms_abstract_value_is_same(&given, &frame->given[p])) continue;
+    ms_walk_join(walk, &frame->again[p], &given);
+  }
+  *value = ms_abstract_value_scalar();
+  if (frame->whole != NULL) *value = *frame->whole;
 }
 
 /* The frame's function; quotients and ranges that its exact result mentions stay in scope. */
@@ -127,7 +186,12 @@ static bool walk_code(ms_walk *walk, const ms_call_frame *frame, ms_abstract_val
 
 bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_passed *passed,
                     ms_abstract_value *value) {
-  ms_call_frame *frame = is_walkable(walk, binding) ? frame_of(walk, binding, call) : NULL;
+  ms_call_frame *frame = frame_around(walk, binding);
+  if (frame != NULL) {
+    call_again(walk, frame, passed, value);
+    return true;
+  }
+  frame = is_walkable(walk, binding) ? frame_of(walk, binding, call) : NULL;
   if (frame == NULL) return false;
   ms_walk outer = *walk;
   walk->frame = frame;
@@ -139,7 +203,7 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->possible += walk->functions;
   walk->functions = walk->loops = 0;
   walk->literal = NULL;
-  ms_walk_give_parameters(walk, walk->loop->closure, passed);
+  give_frame(walk, frame, passed);
   ms_abstract_value pieces;
   bool known = walk_code(walk, frame, &pieces);
   walk->frame = outer.frame;
@@ -164,5 +228,6 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   } else if (frame->result != NULL) {
     *value = *frame->result;
   }
+  ms_walk_join(walk, &frame->whole, value);
   return true;
 }

@@ -52,8 +52,12 @@ local OTHERS = {
   ["an object of a class that stores"] = function(t) t[2] = object(Storing, 1) end,
   ["one with a function of its own"] = function(t) t[3].predict = Storing.predict end,
   ["one beside the list"] = function(t) t.best = object(Storing, 1) end,
-  ["one behind a gap"] = function(t) t[#t + 2] = object(Storing, 1) end,
+  ["one behind a gap"] = function(t) t[2], t[3] = nil, object(Storing, 1) end,
+  ["one beside the list, and a gap"] = function(t) t[2], t.best = nil, object(Storing, 1) end,
   ["one by a metatable"] = function(t) setmetatable(t, {__index = {best = object(Storing, 1)}}) end,
+  ["one whose methods a function gives"] = function(t)
+    t[4] = setmetatable({}, {__index = function() return Storing.predict end})
+  end,
   ["a number"] = function(t) t[3] = 1 end,
 }
 
@@ -95,19 +99,19 @@ end
 describe("methods of elements of captured lists", function()
   after_each(function() meissa.init {} end)
 
-  for _, body in ipairs(GOOD) do
-    it("give the same bits on any number of workers: " .. body, function()
-      for _, length in ipairs {1, 3, 40} do
-        local models, expected = list(length), {}
-        local plain = "local m, X, Y, ipairs, pairs = ... for i = 1, 20 do " .. body .. " end"
-        assert(loadstring(plain))(models, X, Y, ipairs, pairs)
-        for i = 1, 20 do expected[i] = Y[i] end
-        for _, workers in ipairs {0, 1, 2} do
-          meissa.init {workers = workers}
+  for _, workers in ipairs {0, 1, 2} do
+    it(("give the same bits as plain Lua with %d workers"):format(workers), function()
+      meissa.init {workers = workers}
+      for _, body in ipairs(GOOD) do
+        for _, length in ipairs {1, 3, 40} do
+          local models, expected = list(length), {}
+          local plain = "local m, X, Y, ipairs, pairs = ... for i = 1, 20 do " .. body .. " end"
+          assert(loadstring(plain))(models, X, Y, ipairs, pairs)
+          for i = 1, 20 do expected[i] = Y[i] end
           Y:fill(-1)
           loop(body, models)
           assert.equal("independent", meissa.last().strategy)
-          for i = 1, 20 do assert.equal(expected[i], Y[i]) end
+          for i = 1, 20 do assert.equal(expected[i], Y[i], body) end
         end
       end
     end)

@@ -24,6 +24,21 @@ return {
     },
   },
   {
+    rule = "all calls of functions that call themselves are known from one walk",
+    finders = {{spec = "spec/depend/recursive_spec.lua"}},
+    mutants = {
+      {"parameters are what the first call gives", "csrc/depend/inline.c",
+       "    ms_walk_join(walk, &frame->again[p], &given);\n", ""},
+      {"parameters that are handed on may be anything", "csrc/depend/inline.c",
+       "    if (ms_abstract_value_is_same(&given, &frame->given[p])) continue;\n", ""},
+      {"calls in calls give nothing", "csrc/depend/inline.c",
+       "  if (frame->whole != NULL) *value = *frame->whole;\n", ""},
+      {"closures of one text are one function", "csrc/depend/inline.c",
+       "if (a->means[c].binding != b->means[c].binding || a->means[c].depth != b->means[c].depth)",
+       "if (a->means[c].depth != b->means[c].depth)"},
+    },
+  },
+  {
     rule = "methods of elements of captured lists are those that all elements have",
     finders = {{spec = "spec/depend/elements_spec.lua"}},
     mutants = {
@@ -36,8 +51,8 @@ return {
        "if at and not is_object(each) then return nil end"},
       {"what a list gives otherwise is let be", "lua/meissa/capture/inner.lua",
        " or debug.getmetatable(list) ~= nil then", " then"},
-      {"further values of a call are elements, too", "csrc/depend/walk.c",
-       "  value.list = 0;\n", ""},
+      {"what is behind a gap is let be", "lua/meissa/capture/inner.lua",
+       "return count == length and length or nil", "return length"},
       {"a class that stores is in the way", "csrc/depend/call.c",
        "} else if (!method_of_element(walk, &object, node, value)) {", "} else {"},
     },
