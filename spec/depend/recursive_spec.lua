@@ -12,7 +12,8 @@ local math, setmetatable, tostring = math, setmetatable, tostring
 local N = 24
 local left = meissa.zeros({N}, {type = "int32"})
 local right = meissa.zeros({N}, {type = "int32"})
-local P, A, B, C = meissa.rand({N}, {seed = 3}), meissa.zeros(N), meissa.zeros(N), meissa.zeros(N, 3)
+local P = meissa.rand({N}, {seed = 3})
+local A, B, C = meissa.zeros(N), meissa.zeros(N), meissa.zeros(N, 3)
 local log = {n = 0, next = {n = 0}}
 for k = 1, N do
   left[k], right[k] = 2 * k <= N and 2 * k or 0, 2 * k < N and 2 * k + 1 or 0
@@ -43,14 +44,14 @@ local GOOD = {
 
 -- What stores, or gives what is stored into, in a later call: the refusal's code.
 local BAD = {
-  ["at a place that moves"] = {"local function f(k, n) if n > 0 then A[k] = n f(k + 1, n - 1) end " ..
-    "end", "f(i, 2)", "DEP10"},
+  ["at a place that moves"] = {"local function f(k, n) if n > 0 then A[k] = n " ..
+    "f(k + 1, n - 1) end end", "f(i, 2)", "DEP10"},
   ["at the first call's place, read by others"] = {"local function f(k, n) if n == 0 then " ..
     "return 0 end A[k] = n return f(k, n - 1) + A[k + 1] end", "B[i] = f(i, 2)", "DEP10"},
   ["where a condition of the first does not hold"] = {"local function f(k, n) if n == 7 then " ..
     "A[1] = A[1] * k + 1 end if n > 0 then f(k, n - 1) end end", "f(i, 9)", "DEP10"},
-  ["into what a later call is given"] = {"local function f(X, n) if n == 0 then X[1] = 2 return end " ..
-    "f(B, n - 1) end", "f(C[i], 2)", "DEP10"},
+  ["into what a later call is given"] = {"local function f(X, n) if n == 0 then X[1] = 2 " ..
+    "return end f(B, n - 1) end", "f(C[i], 2)", "DEP10"},
   ["into a table that is handed on"] = {"local function f(t, n) if n == 0 then t.n = 1 return 0 " ..
     "end return f(t, n - 1) end", "A[i] = f(log, 3)", "DEP112"},
   ["into a table that only later calls are given"] = {"local function f(t, n) if n == 0 then " ..
@@ -62,7 +63,8 @@ local BAD = {
   ["into what it gives, handed on"] = {"local function f(n) if n == 0 then return log end " ..
     "return f(n - 1) end", "local t = f(3) t.n = i A[i] = 1", "DEP1"},
   ["into what it gives as its second"] = {"local function f(t, n) if n == 0 then return 1, t end " ..
-    "local _, u = f(log, n - 1) return 1, u end", "local _, t = f({}, 3) t.n = i A[i] = 1", "DEP1"},
+    "local _, u = f(log, n - 1) return 1, u end",
+    "local _, t = f({}, 3) t.n = i A[i] = 1", "DEP1"},
   ["into an array that it gives"] = {"local function f(n) if n == 0 then return B end " ..
     "return f(n - 1) end", "f(3)[1] = i", "DEP10"},
   ["by another function"] = {"local g local function f(t, n) if n == 0 then return 0 end " ..
