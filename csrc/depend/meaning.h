@@ -48,8 +48,9 @@ typedef struct ms_meaning {
 /* A field of a table with a constant name, as its metatable's tables give it, too. */
 #define MS_FIELD_CALL    "()"  /* what is called when the table is */
 #define MS_FIELD_ELEMENT "#%u" /* of a list of which all elements are known */
-#define MS_FIELD_METHOD  "#:"  /* of a longer one, and a name: a function that some of its elements
-                                  have by that name, which all have functions by */
+#define MS_FIELD_METHOD                                                     \
+  "#:" /* of a longer one, and a name: a function that some of its elements \
+          have by that name, which all have functions by */
 
 typedef struct ms_field {
   const char *name;
@@ -102,12 +103,12 @@ typedef struct ms_binding {
   uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
   bool plain_data;     /* TABLE: it holds nothing but data */
   bool numbers;        /* TABLE: it is a list of numbers without gaps, and holds nothing else */
-  bool listed;         /* TABLE: it is a list of objects, of which fields are known, and holds nothing
-                          else, nor gives anything else for what it does not hold */
-  uint32_t levels;     /* TABLE: levels of tables in one another, itself the outermost, and 1 more;
-                          0: not known */
-  const char *impure;  /* FUNCTION: it may call this, which works on files or in foreign code, or
-                          gives numbers in the order of its calls ("it uses math.random") */
+  bool listed;        /* TABLE: it is a list of objects of which fields are known, and neither holds
+                         nor gives anything else */
+  uint32_t levels;    /* TABLE: levels of tables in one another, itself the outermost, and 1 more;
+                         0: not known */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
+                         gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
   bool stores_nothing; /* FUNCTION, TABLE: neither it nor what it leads to may store into arrays */

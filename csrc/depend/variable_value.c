@@ -90,7 +90,8 @@ void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_val
              old->captured != joined.captured || old->plain != joined.plain ||
              old->changes != joined.changes || old->impure != joined.impure ||
              old->objects != joined.objects || old->plain_data != joined.plain_data ||
-             old->levels != joined.levels || old->list != joined.list || old->stores_nothing != joined.stores_nothing ||
+             old->levels != joined.levels || old->list != joined.list ||
+             old->stores_nothing != joined.stores_nothing ||
              old->metamethods != joined.metamethods) {
     walk->changed = true;
   }

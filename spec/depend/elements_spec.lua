@@ -17,6 +17,7 @@ function Model:dot(x)
   for j = 1, 4 do s = s + self.w[j] * x end
   return s
 end
+
 function Model:both(x) return self:predict(x) + self:dot(x) end
 function Model:me() return self end
 function Model:self() return self, self.part end
@@ -57,6 +58,9 @@ local OTHERS = {
   ["one by a metatable"] = function(t) setmetatable(t, {__index = {best = object(Storing, 1)}}) end,
   ["one whose methods a function gives"] = function(t)
     t[4] = setmetatable({}, {__index = function() return Storing.predict end})
+  end,
+  ["one with a method that is a table"] = function(t)
+    t[4].predict = setmetatable({}, {__call = function(_, each, x) each.a = x return x end})
   end,
   ["a number"] = function(t) t[3] = 1 end,
 }

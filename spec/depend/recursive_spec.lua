@@ -62,11 +62,16 @@ local BAD = {
     "return f(log, n - 1) end", "f({}, 3).n = i A[i] = 1", "DEP1"},
   ["into what it gives, handed on"] = {"local function f(n) if n == 0 then return log end " ..
     "return f(n - 1) end", "local t = f(3) t.n = i A[i] = 1", "DEP1"},
-  ["into what it gives as its second"] = {"local function f(t, n) if n == 0 then return 1, t end " ..
-    "local _, u = f(log, n - 1) return 1, u end",
+  ["into what it gives as its second"] = {"local function f(t, n) " ..
+    "if n == 0 then return 1, t end local _, u = f(log, n - 1) return 1, u end",
     "local _, t = f({}, 3) t.n = i A[i] = 1", "DEP1"},
   ["into an array that it gives"] = {"local function f(n) if n == 0 then return B end " ..
     "return f(n - 1) end", "f(3)[1] = i", "DEP10"},
+  ["by a method of what it gives"] = {"local function f(n) if n == 0 then return B end " ..
+    "f(n - 1):fill(n) return B end", "f(2)", "DEP10"},
+  ["what another closure of its text reads"] = {"local function make(h, X) return function(k) " ..
+    "return X[k % 24 + 1] + (h and h(k) or 0) end end local f = make(make(nil, A), P)",
+    "A[i] = f(i)", "DEP10"},
   ["by another function"] = {"local g local function f(t, n) if n == 0 then return 0 end " ..
     "return g(t, n - 1) end g = function(t, n) if n == 0 then t.n = 1 return 0 end " ..
     "return f(log, n) end", "A[i] = f({}, 2)", "DEP112"},
