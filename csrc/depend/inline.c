@@ -8,8 +8,9 @@
  *
  * A function that calls itself, by others or not, is walked once for all of its calls: a parameter
  * is what it is given first or by any of these, unless they hand it on as it is, and such a call
- * gives what any call may. Varargs and very deep calls are not walked: the caller then takes what
- * their bindings say of them. */
+ * gives what any call may. Varargs, very deep calls, and those by which a function goes from one
+ * known object or part of an array to another are not walked: the caller then takes what their
+ * bindings say of them. */
 #include <string.h>
 
 #include "depend/call.h"
@@ -157,9 +158,24 @@ static ms_call_frame *frame_around(const ms_walk *walk, uint32_t binding) {
   return each;
 }
 
-static void call_again(ms_walk *walk, ms_call_frame *frame, const ms_passed *passed,
+/* Whether a call passes another object, function or part of an array than the one that a parameter
+ * is known to be: what is known of that one would be lost for all calls. */
+static bool passes_another(const ms_walk *walk, const ms_call_frame *frame, const ms_passed *passed,
+                           uint32_t count) {
+  for (uint32_t p = 0; p < count; p++) {
+    const ms_abstract_value given = passed_for(walk, passed, p), *known = &frame->given[p];
+    bool one = known->kind == MS_ABSTRACT_VALUE_VIEW ||
+               (known->kind == MS_ABSTRACT_VALUE_OTHER && (known->exact || known->callable));
+    if (one && !ms_abstract_value_is_same(&given, known)) return true;
+  }
+  return false;
+}
+
+/* A call of a function that is walked; false: it is not known what that gives. */
+static bool call_again(ms_walk *walk, ms_call_frame *frame, const ms_passed *passed,
                        ms_abstract_value *value) {
   uint32_t count = walk->bindings[frame->binding].code->closure->parameter_count;
+  if (passes_another(walk, frame, passed, count)) return false;
   bool reached = !ms_guard_is_never(walk->guard);
   for (uint32_t p = 0; p < count && reached; p++) {
     const ms_abstract_value given = passed_for(walk, passed, p);
@@ -168,6 +184,7 @@ static void call_again(ms_walk *walk, ms_call_frame *frame, const ms_passed *pas
   }
   *value = ms_abstract_value_scalar();
   if (frame->whole != NULL) *value = *frame->whole;
+  return true;
 }
 
 /* The frame's function; quotients and ranges that its exact result mentions stay in scope. */
@@ -187,10 +204,7 @@ static bool walk_code(ms_walk *walk, const ms_call_frame *frame, ms_abstract_val
 bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_passed *passed,
                     ms_abstract_value *value) {
   ms_call_frame *frame = frame_around(walk, binding);
-  if (frame != NULL) {
-    call_again(walk, frame, passed, value);
-    return true;
-  }
+  if (frame != NULL) return call_again(walk, frame, passed, value);
   frame = is_walkable(walk, binding) ? frame_of(walk, binding, call) : NULL;
   if (frame == NULL) return false;
   ms_walk outer = *walk;

@@ -37,6 +37,13 @@ local GOOD = {
     "return row[k] + f(row, k - 1) end", "C[i][2] = i A[i] = f(C[i], 3)"},
   ["where to store"] = {"local function f(k, n) if n > 0 then A[k] = A[k] + n f(k, n - 1) end end",
     "f(i, 5)"},
+  ["parts of a row"] = {"local function f(part, k) if k == 1 then return part[1] end " ..
+    "return part[k] + f(part:narrow(1, 1, k - 1), k - 1) end", "C[i][2] = i A[i] = f(C[i], 3)"},
+  ["from object to object, of a class that stores"] = {"local T = {} T.__index = T " ..
+    "function T:f(x) if not self.left then return self.value * x end " ..
+    "return self.left:f(x) - self.right:f(x / 2) end function T:fit(v) self.value = v end " ..
+    "local function tree(d) return setmetatable({value = d, left = d > 0 and tree(d - 1), " ..
+    "right = d > 0 and tree(d - 1)}, T) end local t = tree(3)", "A[i] = t:f(P[i])"},
   ["a method's own"] = {"local M = {} M.__index = M function M:f(k, best) " ..
     "if k == 0 then return best end best = self:f(left[k], math.min(best, P[k])) " ..
     "return self:f(right[k], best) end local m = setmetatable({}, M)", "A[i] = m:f(i, 1)"},

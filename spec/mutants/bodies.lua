@@ -31,6 +31,8 @@ return {
        "    ms_walk_join(walk, &frame->again[p], &given);\n", ""},
       {"parameters that are handed on may be anything", "csrc/depend/inline.c",
        "    if (ms_abstract_value_is_same(&given, &frame->given[p])) continue;\n", ""},
+      {"what is known of objects is lost", "csrc/depend/inline.c",
+       "  if (passes_another(walk, frame, passed, count)) return false;\n", ""},
       {"calls in calls give nothing", "csrc/depend/inline.c",
        "  if (frame->whole != NULL) *value = *frame->whole;\n", ""},
       {"closures of one text are one function", "csrc/depend/inline.c",
