@@ -43,6 +43,8 @@ local PROMISED = {
   "locals that inner loops count are induction variables",
   "packed triangles are arrays of two dimensions",
   "functions that a body makes and only calls are walked where they are called",
+  "all calls of functions that call themselves are known from one walk",
+  "methods of elements of captured lists are those that all elements have",
   "a table as a subscript is a range",
   "both engines leave a key that may be a table to the arrays' own face",
   "rows that lists and functions have are those of their arrays",
