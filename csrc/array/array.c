@@ -25,8 +25,14 @@ typedef struct chunk {
 
 static chunk *chunks;
 static ms_array *free_headers;
-static ms_array *released; /* with references queued to be given up */
-static uint64_t last_id;   /* of arrays and stores */
+static uint64_t last_id; /* of arrays and stores */
+
+/* Arrays with references queued to be given up, the oldest first; as many at most. */
+#define MOST_RELEASED 4096
+static struct {
+  ms_array *first, *last;
+  uint32_t count;
+} released;
 
 ms_store *ms_store_new(size_t size, ms_error *err) {
   ms_store *store = calloc(1, sizeof *store);
@@ -261,20 +267,30 @@ void ms_array_release(ms_array *array) {
   free_headers = array;
 }
 
+/* Gives up the references of the array that has waited longest. */
+static void release_first(void) {
+  ms_array *array = released.first;
+  uint32_t count = array->releases;
+  released.first = array->next_released;
+  released.count--;
+  array->releases = 0;
+  while (count-- > 0) ms_array_release(array);
+}
+
 void ms_array_release_later(ms_array *array) {
   if (array->releases++ > 0) return;
-  array->next_released = released;
-  released = array;
+  array->next_released = NULL;
+  if (released.first == NULL) {
+    released.first = array;
+  } else {
+    released.last->next_released = array;
+  }
+  released.last = array;
+  if (++released.count > MOST_RELEASED) release_first();
 }
 
 void ms_array_drain(void) {
-  while (released != NULL) {
-    ms_array *array = released;
-    released = array->next_released;
-    uint32_t count = array->releases;
-    array->releases = 0;
-    while (count-- > 0) ms_array_release(array);
-  }
+  while (released.first != NULL) release_first();
 }
 
 /* Marks one array; `why` NULL makes it readable. */

@@ -70,7 +70,8 @@ typedef struct ms_array {
   struct ms_csr *rows;                     /* sparse: compressed rows; owned, made on demand */
   struct ms_partition *partitions;         /* sparse: cached; owned */
   uint32_t releases;                       /* references queued to be given up */
-  uint32_t held; /* ms_array_write_bar: why its elements may not be written */
+  uint32_t held;  /* ms_array_write_bar: why its elements may not be written */
+  int32_t pinned; /* merges into it that are under way: their rules may not free it */
   struct ms_array *next_released;
 } ms_array;
 
@@ -107,7 +108,8 @@ MS_API int ms_array_check_coords(const ms_array *array, ms_error *err);
 /* Gives up a reference; the last one frees the array. */
 MS_API void ms_array_release(ms_array *array);
 /* Queues a reference to be given up by the next ms_array_drain: for garbage collectors, which may
- * find a handle dead while an operation on its memory is under way. */
+ * find a handle dead while an operation on its memory is under way. Of thousands that wait the
+ * oldest is given up at once: who makes views alone never drains, and operations are shorter. */
 MS_API void ms_array_release_later(ms_array *array);
 /* Gives up all queued references. To be called where no operation on an array is under way. */
 MS_API void ms_array_drain(void);

@@ -97,6 +97,26 @@ static void test_generations(void) {
   ms_array_release(again);
 }
 
+/* Of views that are found unused, and that nobody drains, thousands wait and no more. */
+static void test_released(void) {
+  enum { VIEWS = 10000 };
+  ms_error err;
+  ms_array *base = numbered(), *last = NULL;
+  for (int v = 0; v < VIEWS; v++) {
+    ms_array *view = ms_array_narrow(base, 0, 0, 1, &err);
+    CHECK(view != NULL && view->id != 0);
+    ms_array_release_later(view);
+    CHECK(view->id != 0);
+    last = view;
+  }
+  uint32_t alive = 0;
+  for (ms_array *each = base->store->arrays; each != NULL; each = each->next) alive++;
+  CHECK(alive > 1000 && alive < VIEWS / 2);
+  ms_array_drain();
+  CHECK(last->id == 0 && base->store->arrays == base && base->next == NULL);
+  ms_array_release(base);
+}
+
 static void test_lost_contents(void) {
   ms_error err = {0};
   ms_array *array = numbered();
@@ -257,6 +277,7 @@ int main(void) {
   test_shapes();
   test_views();
   test_generations();
+  test_released();
   test_lost_contents();
   test_split();
   test_index();

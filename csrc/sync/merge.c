@@ -247,6 +247,11 @@ static const ms_merge_log *log_of(const wide_arrays *wide, uint32_t count,
   return NULL;
 }
 
+/* Keeps a rule from freeing what is merged into (by 1), or ends that (by -1). */
+static void pin(const ms_merge *merge, int by) {
+  for (uint32_t a = 0; a < merge->array_count; a++) merge->arrays[a]->pinned += by;
+}
+
 static int merge_one(const ms_merge *merge, const ms_merge_log *log, ms_error *err) {
   wide_arrays wide = {calloc(merge->array_count, sizeof *wide.vectors),
                       calloc(merge->array_count, sizeof *wide.copies)};
@@ -255,12 +260,14 @@ static int merge_one(const ms_merge *merge, const ms_merge_log *log, ms_error *e
     failed = ms_error_set(err, MS_ARR, "out of memory for merging what is pending in a buffer");
   }
   if (failed == 0) failed = widen(merge, &wide, err);
+  pin(merge, 1);
   if (failed == 0) {
     const ms_merge_log *told = log_of(&wide, merge->array_count, log);
     int64_t count = merge->arrays[0]->count;
     failed = merge->apply == NULL ? add_all(wide.vectors[0], count, merge, told, err)
                                   : apply_all(wide.vectors, merge, told, err);
   }
+  pin(merge, -1);
   if (failed == 0) failed = narrow(merge, &wide, log, err);
   for (uint32_t a = 0; wide.copies != NULL && a < merge->array_count; a++) {
     if (wide.copies[a] != NULL) ms_array_release(wide.copies[a]);

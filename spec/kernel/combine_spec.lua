@@ -8,8 +8,10 @@ local native = require("meissa.kernel.native")
 local result = require("meissa.kernel.result")
 
 local seed = require "spec.support.seed"
-local RULES = { "+", "*", "min", "max", "private" }
+local RULES = { "+", "*", "min", "max", "and", "or", "private", "group" }
 local WINS = { "beyond", "equal", "unless" }
+local OWN_WINS = { ["and"] = { "beyond" }, ["or"] = { "beyond", "equal" } }
+local LOGIC = { ["and"] = true, ["or"] = true }
 local SPECIAL = { 0, -0.0, 1, -1, math.huge, -math.huge, 0 / 0, 2 ^ 53, 5e-324 }
 local NONE, NUMBER, NIL = 0, 1, 4
 
@@ -17,12 +19,27 @@ local function number(pick)
   return pick(2) == 1 and SPECIAL[pick(#SPECIAL)] or (pick() - 0.5) * 10 ^ pick(-20, 20)
 end
 
+-- An extreme at one of so many places, and what is assigned with it at the others.
+local function add_group(info, pick)
+  local begin, count = #info.results, pick(3) + 1
+  local leader, wins = begin + pick(count), WINS[pick(#WINS)]
+  for n = begin + 1, begin + count do
+    info.results[n] = { capture = n, role = "reduction", leader = leader, wins = wins,
+      op = n ~= leader and "with" or pick(2) == 1 and "min" or "max" }
+  end
+end
+
 local function kernel_info(pick)
   local info = { results = {}, positions = 0 }
-  for n = 1, pick(4) do
-    local rule = RULES[pick(#RULES)]
-    info.results[n] = { capture = n, role = rule == "private" and rule or "reduction", op = rule,
-      wins = WINS[pick(#WINS)] }
+  for _ = 1, pick(4) do
+    local rule, n = RULES[pick(#RULES)], #info.results + 1
+    if rule == "group" then
+      add_group(info, pick)
+    else
+      local wins = OWN_WINS[rule] or WINS
+      info.results[n] = { capture = n, role = rule == "private" and rule or "reduction", op = rule,
+        wins = wins[pick(#wins)], leader = n }
+    end
   end
   return info
 end
@@ -31,21 +48,26 @@ end
 local function block_of(info, pick, tags)
   local slots = ffi.new("ms_native_slot[?]", 1 + 2 * #info.results)
   ffi.copy(slots, "\255slots\0\0", 8)
+  local taken = pick(3) > 1 -- by what goes with extremes
   for n, scalar in ipairs(info.results) do
+    local with, free = scalar.op == "with", scalar.role == "private" or LOGIC[scalar.op]
     slots[2 * n - 1].number = number(pick)
-    slots[2 * n].whole = scalar.role == "private" and tags[pick(#tags)] or NUMBER
+    slots[2 * n].whole = free and tags[pick(#tags)] or
+      with and (taken and tags[pick(2, #tags)] or NONE) or NUMBER
   end
   return ffi.string(slots, ffi.sizeof(slots))
 end
 
--- Equal bits, but for the sign of nan, which no operation of Lua's shows.
-local function text_of(assigned)
+-- Equal bits, but for the sign of nan, which no operation of Lua's shows. Whether what has remained
+-- true or false is assigned once more shows no more.
+local function text_of(info, values, assigned)
   local parts = {}
   for _, each in ipairs(assigned) do
     local value = each.value
+    if LOGIC[info.results[each.capture].op] and value == values[each.capture] then value = "old" end
     local text = value ~= value and "nan" or value == 0 and tostring(1 / value)
       or type(value) == "number" and ("%.17g"):format(value) or tostring(value)
-    parts[#parts + 1] = each.capture .. "=" .. text
+    if text ~= "old" then parts[#parts + 1] = each.capture .. "=" .. text end
   end
   return table.concat(parts, " ")
 end
@@ -56,13 +78,17 @@ describe("results that came as one string (seed " .. seed .. ")", function()
     local pick, combined = math.random, 0
     for round = 1, 500 do
       local info, values, list = kernel_info(pick), {}, {}
-      for n in ipairs(info.results) do values[n] = number(pick) end
+      for n, scalar in ipairs(info.results) do
+        values[n] = number(pick)
+        if LOGIC[scalar.op] then values[n] = ({ true, false, 0, "text" })[pick(5)] end
+      end
       for b = 1, pick(40) do list[b] = block_of(info, pick, { NONE, NUMBER, 2, 3, NIL }) end
       assert.is_true(result.combines_flat(info))
       local flat = { flat = table.concat(list), blocks = #list }
       assert.is_true(native.is_flat(flat, #info.results))
-      local expected = text_of(result.combine(info, values, list))
-      assert.are.equal(expected, text_of(result.combine(info, values, flat)), "round " .. round)
+      local expected = text_of(info, values, result.combine(info, values, list))
+      local got = text_of(info, values, result.combine(info, values, flat))
+      assert.are.equal(expected, got, "round " .. round)
       if expected ~= "" then combined = combined + 1 end
     end
     assert.is_true(combined > 300)
@@ -73,8 +99,12 @@ describe("results that came as one string (seed " .. seed .. ")", function()
       return { results = { { capture = 1, role = "reduction", op = op, wins = "beyond" } },
         positions = 0 }
     end
-    assert.is_false(result.combines_flat(info_of "and"))
-    assert.is_false(result.combines_flat(info_of "or"))
+    assert.is_false(result.combines_flat(info_of "bit.bor"))
+    for _, hindrance in ipairs { "unset", "gate", "tie" } do
+      local one = info_of "max"
+      one.results[1][hindrance] = 1
+      assert.is_false(result.combines_flat(one))
+    end
     assert.is_false(result.combines_flat { results = {}, positions = 0 })
     local private = info_of "+"
     private.results[1].role, private.positions = "private", 1

@@ -307,6 +307,24 @@ describe("a body in C", function()
     assert.equal(first, (native.emit(text, other, { ranges = { { 2, 11 } } })))
   end)
 
+  -- Whether a kernel asks for whole captured numbers before it runs its quick text, and whether
+  -- that checks subscripts.
+  local function asks_and_checks(body)
+    local text = native.emit("for i in parallel(n) do " .. body .. " end", world(),
+                             bodies.over_rows())
+    local from = assert(text:find("ms_quick(", 1, true))
+    local quick = text:sub(from, (text:find("ms_careful(", from, true)))
+    return text:find("ms_is_whole(c", from, true) ~= nil,
+      quick:find("ms_is_subscript(", 1, true) ~= nil
+  end
+
+  it("takes a captured number in a local for an integer where one is asked for", function()
+    assert.is_false((asks_and_checks "local rate = lr B[i] = rate * B[i]"))
+    assert.is_false((asks_and_checks "local rate = lr * 2 local r = rate B[i] = r * B[i] + rate"))
+    local asks, checks = asks_and_checks "local at = i - low local k = at * 1 B[k] = i"
+    assert.same({true, false}, {asks, checks})
+  end)
+
   it("agrees for random bodies (MEISSA_TEST_SEED=" .. seed .. ")", function()
     local space = { ranges = { { 1, 9 } } }
     for number = 1, count do

@@ -2,6 +2,8 @@
 -- Mutants of small loops, of launches, of verdicts that hold for more numbers, and of loops without
 -- a log.
 local runs = {spec = "csrc/job/small_run_test.c"}
+local emitted = {spec = "spec/kernel/native_emit_spec.lua"}
+local combine = {spec = "spec/kernel/combine_spec.lua"}
 local pace = {spec = "csrc/job/pace_test.c"}
 local known = {spec = "csrc/job/known_plans_test.c"}
 local line = {spec = "csrc/job/plan_line_test.c"}
@@ -48,6 +50,27 @@ return {
        "w->uncounted = w->uncounted || !is_near(start) || !is_near(limit);", ""},
       {"texts that may stop go through to their ends", "csrc/kernel/native/native_emit.c",
        'w->ends ? "MS_NATIVE_ENDS" : "MS_NATIVE_MAY_STOP"', '"MS_NATIVE_ENDS"'},
+    },
+  },
+  {
+    rule = "what blocks leave is combined in C as it is one by one",
+    finders = {combine},
+    mutants = {
+      {"what goes with an extreme is assigned by each block", "csrc/kernel/native/combine.c",
+       "(taken >> rules[n].with & 1) != 0;", "true;"},
+      {"an extreme that nothing went with counts", "csrc/kernel/native/combine.c",
+       "  if (left_of(block, rule->with).tag.whole == MS_NATIVE_NONE) return 0;\n", ""},
+      {"`and` goes on from false", "csrc/kernel/native/combine.c",
+       "is_true(scalar) == (rule->op == MS_REDUCE_AND)", "true"},
+      {"0 is not true", "csrc/kernel/native/combine.c",
+       "return tag == MS_NATIVE_NUMBER || tag == MS_NATIVE_TRUE;\n}\n\nstatic bool takes_truth",
+       "return tag == MS_NATIVE_TRUE;\n}\n\nstatic bool takes_truth"},
+      {"a step size has to be whole", "csrc/kernel/native/c_integer_value.c",
+       "(r.guessed && !guesses)", "(r.guessed && guesses && false)", finders = {emitted}},
+      {"what a local is made of says nothing", "csrc/kernel/native/c_integer_value.c",
+       "if (local->from == NULL || ms_node_is_multiple(local->from)) return unknown;",
+       "if (local->from != NULL) return unknown;",
+       finders = {emitted}},
     },
   },
   {

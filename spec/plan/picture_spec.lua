@@ -142,6 +142,18 @@ describe("a picture", function()
       "for i, j in meissa.plan({2, 4}, {3, 5}, {grid = {3}}) do A[i][j] = A[i-1][j-1] end"))
   end)
 
+  it("and reports are there without workers, too", function()
+    local n = 6
+    local F, rows, columns = meissa.zeros(n, n), meissa.zeros(n), meissa.zeros(n)
+    meissa.init {workers = 0}
+    for i, j in meissa.parallel({2, n}, {2, n}) do
+      F[i][j] = F[i-1][j] + F[i][j-1] + rows[i] + columns[j]
+    end
+    meissa.init {}
+    local report = tostring(meissa.last())
+    assert.truthy(report:find("columns[j]  read  moves with j", 1, true), report)
+  end)
+
   it("of a loop without blocks says so", function()
     local U = meissa.zeros(9)
     local none = "independent: no blocks; the loop is empty, or runs in this process as written"

@@ -97,6 +97,7 @@ local PROMISED = {
   "what two recordings of a loop leave is compared by what it holds",
   -- small loops
   "a small loop runs wholly or not at all, with the bits of workers",
+  "what blocks leave is combined in C as it is one by one",
   "a loop that is not so short runs where it was faster",
   "what on_round answers governs from its own round on, and is told",
   "a launch sees whatever has changed",

@@ -17,6 +17,7 @@ typedef struct ms_integer_value {
   const char *text;    /* int64_t */
   const char *lo, *hi; /* double, over what does not change in the frame; NULL: not known */
   const char *needs;   /* guards for it to be right, joined with &&; NULL for none */
+  bool guessed;        /* a number from outside that may be any is among these */
   int64_t least, most; /* bounds known beforehand */
   int64_t likely;      /* what it was when the text was written; 0: not known */
 } ms_integer_value;

@@ -13,6 +13,7 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
+#include "kernel/native/c_guard.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_list.h"
 #include "kernel/native/c_variable.h"
@@ -53,6 +54,7 @@ static ms_integer_value guarded(ms_writer *w, const char *text) {
                             .lo = text,
                             .hi = text,
                             .needs = ms_c_text(w, "ms_is_whole(%s)", text),
+                            .guessed = true,
                             .least = -LEAF,
                             .most = LEAF};
 }
@@ -62,8 +64,15 @@ static bool constant(const ms_integer_value *a) {
 }
 
 static const char *both(ms_writer *w, const char *a, const char *b) {
-  if (a == NULL || b == NULL) return a != NULL ? a : b;
-  return strcmp(a, b) == 0 ? a : ms_c_text(w, "%s && %s", a, b);
+  if (a == NULL || b == NULL || strcmp(a, b) == 0) return a != NULL ? a : b;
+  return ms_c_text(w, "%s && %s", a, b);
+}
+
+/* What is made of two. */
+static ms_integer_value made_of(ms_writer *w, const ms_integer_value *a,
+                                const ms_integer_value *b) {
+  return (ms_integer_value){
+      .known = true, .needs = both(w, a->needs, b->needs), .guessed = a->guessed || b->guessed};
 }
 
 /* Closes an operation: bounds known beforehand that are too wide become a guard. */
@@ -80,7 +89,7 @@ static ms_integer_value finish(ms_writer *w, ms_integer_value r, bool fits) {
 
 static ms_integer_value sum(ms_writer *w, const ms_integer_value *a, const ms_integer_value *b,
                             bool minus) {
-  ms_integer_value r = {.known = true, .needs = both(w, a->needs, b->needs)};
+  ms_integer_value r = made_of(w, a, b);
   r.unsigned_zero = a->unsigned_zero || (!minus && b->unsigned_zero);
   r.text = ms_c_text(w, "(%s %c %s)", a->text, minus ? '-' : '+', b->text);
   r.least = a->least + (minus ? -b->most : b->least);
@@ -108,11 +117,10 @@ static void product_bounds(ms_writer *w, const ms_integer_value *a, const ms_int
 static ms_integer_value product(ms_writer *w, const ms_integer_value *a,
                                 const ms_integer_value *b) {
   if (constant(a) && !constant(b)) return product(w, b, a);
-  ms_integer_value r = {.known = true, .needs = both(w, a->needs, b->needs)};
+  ms_integer_value r = made_of(w, a, b);
   r.text = ms_c_text(w, "%s * %s", a->text, b->text);
-  bool negative = a->least < 0 || b->least < 0;
   r.unsigned_zero = a->unsigned_zero && b->unsigned_zero;
-  if (negative && !(constant(b) && b->least > 0)) r.unsigned_zero = false;
+  if ((a->least < 0 || b->least < 0) && !(constant(b) && b->least > 0)) r.unsigned_zero = false;
   int64_t corner[4];
   bool fits = !__builtin_mul_overflow(a->least, b->least, &corner[0]) &&
               !__builtin_mul_overflow(a->least, b->most, &corner[1]) &&
@@ -132,7 +140,8 @@ static ms_integer_value product(ms_writer *w, const ms_integer_value *a,
 static ms_integer_value remainder_of(ms_writer *w, const ms_integer_value *a,
                                      const ms_integer_value *b) {
   if (b->most < 1 || b->lo == NULL) return unknown;
-  ms_integer_value r = {.known = true, .unsigned_zero = true, .needs = both(w, a->needs, b->needs)};
+  ms_integer_value r = made_of(w, a, b);
+  r.unsigned_zero = true;
   if (b->least < 1) r.needs = both(w, r.needs, ms_c_text(w, "%s >= 1", b->lo));
   r.text = ms_c_text(w, a->least >= 0 ? "%s %% %s" : "ms_whole_mod(%s, %s)", a->text, b->text);
   if (a->least >= 0) r.text = ms_c_text(w, "(%s)", r.text);
@@ -146,7 +155,8 @@ static ms_integer_value remainder_of(ms_writer *w, const ms_integer_value *a,
 static ms_integer_value quotient(ms_writer *w, const ms_integer_value *a,
                                  const ms_integer_value *b) {
   if (!constant(b) || b->least < 1 || b->lo == NULL) return unknown;
-  ms_integer_value r = {.known = true, .unsigned_zero = a->unsigned_zero, .needs = a->needs};
+  ms_integer_value r = made_of(w, a, b);
+  r.unsigned_zero = a->unsigned_zero;
   r.text = ms_c_text(w, a->least >= 0 ? "(%s / %s)" : "ms_whole_div(%s, %s)", a->text, b->text);
   r.least = a->least / b->least - 1;
   r.most = a->most / b->least;
@@ -176,9 +186,8 @@ static ms_integer_value negated(ms_writer *w, const ms_integer_value *a) {
 static ms_integer_value extreme(ms_writer *w, const ms_integer_value *a, const ms_integer_value *b,
                                 bool most) {
   const char *name = most ? "most" : "least";
-  ms_integer_value r = {.known = true,
-                        .unsigned_zero = a->unsigned_zero && b->unsigned_zero,
-                        .needs = both(w, a->needs, b->needs)};
+  ms_integer_value r = made_of(w, a, b);
+  r.unsigned_zero = a->unsigned_zero && b->unsigned_zero;
   r.text = ms_c_text(w, "ms_whole_%s(%s, %s)", name, a->text, b->text);
   r.least = (a->least > b->least) == most ? a->least : b->least;
   r.most = (a->most > b->most) == most ? a->most : b->most;
@@ -195,8 +204,7 @@ static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t fra
 static ms_integer_value of_binary(ms_writer *w, const ms_node *node, uint32_t frame) {
   if (node->op > MS_OP_MOD || node->op == MS_OP_DIV) return unknown;
   ms_integer_value a = whole_at(w, node->kid[0], frame);
-  if (!a.known) return unknown;
-  ms_integer_value b = whole_at(w, node->kid[1], frame);
+  ms_integer_value b = a.known ? whole_at(w, node->kid[1], frame) : unknown;
   if (!b.known) return unknown;
   if (node->op == MS_OP_MUL) return product(w, &a, &b);
   if (node->op == MS_OP_MOD) return remainder_of(w, &a, &b);
@@ -276,20 +284,27 @@ static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame,
   r->needs = both(w, down ? limit.needs : start.needs, down ? start.needs : limit.needs);
 }
 
+/* A local that is declared as no integer, where one is asked for: by what it is made of. */
+static ms_integer_value asked_of(ms_writer *w, const ms_c_local *local, uint32_t frame) {
+  if (frame >= MS_FRAMES) return unknown;
+  if (local->form != MS_FORM_DOUBLE && local->form != MS_FORM_FLOAT) return unknown;
+  if (local->frames <= frame) return guarded(w, local->text);
+  if (local->from == NULL || ms_node_is_multiple(local->from)) return unknown;
+  return whole_at(w, local->from, frame);
+}
+
 static ms_integer_value of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
   const ms_c_local *local = ms_c_local_of(w, symbol);
   if (local->text == NULL) return unknown;
   if (symbol->assigned && !(local->counter && frame >= MS_FRAMES)) return unknown;
-  bool before = frame < MS_FRAMES && local->frames <= frame;
-  bool number = local->form == MS_FORM_DOUBLE || local->form == MS_FORM_FLOAT;
-  if (local->whole == NULL) return before && number ? guarded(w, local->text) : unknown;
+  if (local->whole == NULL) return asked_of(w, local, frame);
   ms_integer_value r = {.known = true,
                         .unsigned_zero = !local->signed_zero,
                         .text = local->whole,
                         .least = local->least,
                         .most = local->most};
   if (frame >= MS_FRAMES) return r;
-  if (before) {
+  if (local->frames <= frame) {
     r.lo = r.hi = ms_c_text(w, "(double)%s", local->whole);
   } else if (local->lo != NULL) {
     r.lo = local->lo;
@@ -350,38 +365,23 @@ ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node) {
   return whole_at(w, node, MS_FRAMES);
 }
 
-#define AND " &&\n      "
-
-/* Whether a condition is one of those that guards ask for: as a whole, not as a part of another
- * ("n <= 10" begins "n <= 100"). */
-static bool asks_for(const ms_text *guards, const char *condition) {
-  size_t length = strlen(condition), gap = strlen(AND);
-  const char *begin = guards->bytes, *end = begin + guards->length;
-  for (const char *at = begin; guards->length > 0; at++) {
-    at = strstr(at, condition);
-    if (at == NULL) return false;
-    bool starts = at == begin || ((size_t)(at - begin) >= gap && memcmp(at - gap, AND, gap) == 0);
-    const char *after = at + length;
-    if (starts && (after == end || strncmp(after, AND, gap) == 0)) return true;
-  }
-  return false;
-}
-
-void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition) {
-  ms_text *guards = &w->frame[frame].guards;
-  if (asks_for(guards, condition)) return;
-  ms_text_format(guards, "%s%s", guards->length > 0 ? AND : "", condition);
-}
-
-ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node) {
+static ms_integer_value value_of(ms_writer *w, const ms_node *node, bool guesses) {
   for (uint32_t f = 0; f < w->frames; f++) {
     w->whole_steps = MOST_STEPS;
     ms_integer_value r = whole_at(w, node, f);
-    if (!r.known) continue;
+    if (!r.known || (r.guessed && !guesses)) continue;
     if (r.needs != NULL) ms_c_guard(w, f, r.needs);
     return r;
   }
   return ms_c_integer_value_static(w, node);
+}
+
+ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node) {
+  return value_of(w, node, true);
+}
+
+ms_integer_value ms_c_integer_value_certain(ms_writer *w, const ms_node *node) {
+  return value_of(w, node, false);
 }
 
 bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *extent,

@@ -13,6 +13,9 @@ ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node);
 /* The same, from the outermost frame that allows it; the guards that it needs are added. */
 ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node);
 
+/* The same, if no number from outside has to be whole for it. */
+ms_integer_value ms_c_integer_value_certain(ms_writer *w, const ms_node *node);
+
 /* A node as an integer in 1..extent, which guards see to; false if they cannot: then `r` is the
  * integer, if it is one, without bounds. */
 bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *extent,
@@ -24,8 +27,5 @@ bool ms_c_is_part(const ms_writer *w, const ms_node *node);
 /* Which dimension of which array `#object` or `object:size(dim)` asks for; false if for none. */
 bool ms_c_extent_dim(ms_writer *w, const ms_node *object, const ms_node *dim, uint32_t *array,
                      uint32_t *at);
-
-/* Adds a condition to a frame's guards. */
-void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
 
 #endif

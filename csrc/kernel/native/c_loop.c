@@ -11,6 +11,7 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_expression.h"
+#include "kernel/native/c_guard.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_jam.h"

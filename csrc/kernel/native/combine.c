@@ -37,30 +37,88 @@ static double combine(const ms_combine_rule *rule, double a, double b) {
   }
 }
 
-/* Takes what one block left of one scalar. */
-static int32_t take(const ms_combine_rule *rule, const char *given, ms_native_slot *scalar) {
+/* What a block left of one scalar. */
+typedef struct left {
   ms_native_slot value, tag;
-  memcpy(&value, given, sizeof value);
-  memcpy(&tag, given + sizeof value, sizeof tag);
-  if (rule->op != MS_COMBINE_LAST) {
-    if (tag.whole != MS_NATIVE_NUMBER) return -1;
-    scalar[0].number = combine(rule, scalar[0].number, value.number);
-    scalar[1] = tag;
-  } else if (tag.whole != MS_NATIVE_NONE) {
-    scalar[0] = value;
-    scalar[1] = tag;
+} left;
+
+static left left_of(const char *block, int64_t n) {
+  left found;
+  memcpy(&found, block + sizeof(ms_native_slot) + (size_t)n * sizeof found, sizeof found);
+  return found;
+}
+
+static void set(ms_native_slot *scalar, const left *of) {
+  scalar[0] = of->value;
+  scalar[1] = of->tag;
+}
+
+/* Whether a scalar that `and` and `or` reduce is true. */
+static bool is_true(const ms_native_slot *scalar) {
+  int64_t tag = scalar[1].whole;
+  if (tag == MS_NATIVE_NONE) return scalar[0].whole != 0;
+  return tag == MS_NATIVE_NUMBER || tag == MS_NATIVE_TRUE;
+}
+
+static bool takes_truth(const ms_combine_rule *rule, const ms_native_slot *scalar, int64_t tag) {
+  if (rule->wins == MS_WINS_EQUAL) return tag == MS_NATIVE_NUMBER || tag == MS_NATIVE_TRUE;
+  return is_true(scalar) == (rule->op == MS_REDUCE_AND);
+}
+
+/* Takes what one block left of a scalar that goes by itself. */
+static int32_t take(const ms_combine_rule *rule, const left *of, ms_native_slot *scalar) {
+  bool logic = rule->op == MS_REDUCE_AND || rule->op == MS_REDUCE_OR;
+  if (rule->op == MS_COMBINE_LAST || logic) {
+    if (of->tag.whole == MS_NATIVE_NONE) return 0;
+    if (!logic || takes_truth(rule, scalar, of->tag.whole)) set(scalar, of);
+    return 0;
+  }
+  if (of->tag.whole != MS_NATIVE_NUMBER) return -1;
+  scalar[0].number = combine(rule, scalar[0].number, of->value.number);
+  scalar[1] = of->tag;
+  return 0;
+}
+
+/* Takes an extreme with which others are assigned, of blocks that have assigned them: 1 if it takes
+ * the place of the one before. */
+static int32_t take_leader(const ms_combine_rule *rule, const char *block, const left *of,
+                           ms_native_slot *scalar) {
+  if (left_of(block, rule->with).tag.whole == MS_NATIVE_NONE) return 0;
+  if (of->tag.whole != MS_NATIVE_NUMBER) return -1;
+  double old = scalar[0].number, new = of->value.number;
+  ms_reduce_wins wins = (ms_reduce_wins)rule->wins;
+  bool taken = rule->op == MS_REDUCE_MAX ? takes_max(wins, old, new) : takes_min(wins, old, new);
+  if (taken) set(scalar, of);
+  return taken;
+}
+
+/* Takes what one block left. */
+static int32_t take_all(const ms_combine_rule *rules, uint32_t count, const char *block,
+                        ms_native_slot *scalars) {
+  uint64_t taken = 0;
+  for (uint32_t n = 0; n < count; n++) {
+    left of = left_of(block, n);
+    ms_native_slot *scalar = &scalars[2 * (size_t)n];
+    bool leads = rules[n].with >= 0;
+    if (rules[n].op == MS_REDUCE_WITH) continue;
+    int32_t found =
+        leads ? take_leader(&rules[n], block, &of, scalar) : take(&rules[n], &of, scalar);
+    if (found < 0) return -1;
+    if (leads && found > 0) taken |= (uint64_t)1 << n;
+  }
+  for (uint32_t n = 0; n < count && taken != 0; n++) {
+    left of = left_of(block, n);
+    bool follows = rules[n].op == MS_REDUCE_WITH && (taken >> rules[n].with & 1) != 0;
+    if (follows) set(&scalars[2 * (size_t)n], &of);
   }
   return 0;
 }
 
 int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const char *blocks,
                            uint64_t block_count, ms_native_slot *scalars) {
-  const char *given = blocks;
+  size_t size = sizeof(ms_native_slot) + count * sizeof(left); /* a mark, then the scalars */
   for (uint64_t b = 0; b < block_count; b++) {
-    given += sizeof(ms_native_slot); /* the mark */
-    for (uint32_t n = 0; n < count; n++, given += 2 * sizeof(ms_native_slot)) {
-      if (take(&rules[n], given, &scalars[2 * (size_t)n]) != 0) return -1;
-    }
+    if (take_all(rules, count, blocks + b * size, scalars) != 0) return -1;
   }
   return 0;
 }

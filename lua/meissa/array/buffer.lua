@@ -12,6 +12,7 @@ local arrays = require "meissa.array.c_api"
 local core = require "meissa.core"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local thrown = require "meissa.base.thrown"
 
 local M = {}
 
@@ -226,8 +227,9 @@ local function walk_of(arrays_count)
   return walks[arrays_count]
 end
 
--- Raises what a walk stopped for.
-local function check_walk(buffer, stopped, ...)
+-- Raises what a walk stopped for, or failed with.
+local function check_walk(buffer, ok, stopped, ...)
+  if not ok then thrown.raise(stopped, "'apply' of " .. tostring(buffer) .. " failed") end
   for k = 1, stopped and select("#", ...) or 0 do
     local value = (select(k, ...))
     if type(value) ~= "number" then
@@ -242,7 +244,7 @@ local function rule_of(buffer)
   local apply = rawget(buffer, "apply")
   if not apply then return nil end
   local walk = walk_of(1 + #buffer.helpers)
-  return function(...) check_walk(buffer, walk(apply, ...)) end
+  return function(...) check_walk(buffer, pcall(walk, apply, ...)) end
 end
 
 -- What the core is told of a buffer (csrc/binding/merge.h), with more fields.
@@ -266,8 +268,8 @@ end
 -- @tab list {buffer =, parts =} for each buffer; the parts are what `take` gave of blocks, in their
 -- order
 -- @param[opt] log is told of what changes (core.undo)
--- Errors: ARR for a value that the array's type cannot hold; BDY for results of `apply` that are no
--- numbers.
+-- Errors: ARR for a value that the array's type cannot hold; BDY for errors of `apply`, and results
+-- that are no numbers.
 function M.merge(list, log)
   local merges = {}
   for k, each in ipairs(list) do

@@ -39,7 +39,7 @@ local EXACT = 2 ^ 53
 local integer_limits = { [2] = { -2 ^ 31, 2 ^ 31 - 1 }, [3] = { -EXACT, EXACT } }
 
 -- The collector may run inside an operation on a row of the array (boxing a number is enough), so
--- the memory is kept until the next array is made.
+-- the memory is kept until the next array is made, or thousands of others have been found unused.
 local function release(handle)
   if handle.array ~= nil then lib.ms_array_release_later(handle.array) end
 end

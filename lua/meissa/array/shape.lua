@@ -76,7 +76,12 @@ function methods.index(self, d, label)
 end
 
 --- Frees the memory at once; whatever still refers to the array raises ARR from now on.
+-- Errors: ARR for rows, and for an array that `apply` of its buffer is merging into.
 function methods.free(self)
+  if not subscript.is_part(self) and self.array.pinned > 0 then
+    errors.raise("ARR", "free: %s is being merged into, by 'apply' of its buffer; free it after " ..
+                 "the loop", valid.name_of(self.array))
+  end
   if subscript.is_part(self) then errors.raise("ARR", "a row cannot be freed, only its array") end
   lib.ms_array_free(self.array)
 end

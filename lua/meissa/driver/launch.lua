@@ -11,6 +11,7 @@ local buffers = require "meissa.array.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
+local kernel = require "meissa.kernel"
 local native = require "meissa.kernel.native"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
@@ -179,12 +180,14 @@ local function parameters_of(captures)
 end
 
 -- The variables that the loop assigns, in the order of the kernel's results; nil where one is a
--- field.
+-- field, or blocks are told whether it is true.
 local function results_of(run)
   local list = {}
   for n, result in ipairs(run.kernel.info.results) do
-    if #run.record.captures[result.capture].fields > 0 then return nil end
-    list[n] = {capture = result.capture, reduction = result.role == "reduction"}
+    if #run.record.captures[result.capture].fields > 0 or kernel.is_logic(result) then
+      return nil
+    end
+    list[n] = {capture = result.capture, reduction = kernel.counts_before(result)}
   end
   return list
 end

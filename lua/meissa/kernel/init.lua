@@ -339,6 +339,7 @@ end
 M.given = merge.given
 
 M.known, M.refusal = results_of.known, results_of.refusal
+M.is_logic, M.counts_before = results_of.is_logic, results_of.counts_before
 M.depends_on_blocks = merge.depends_on_blocks
 M.identity, M.combine_one = merge.identity, merge.combine_one
 

@@ -183,24 +183,42 @@ function M.refusal(path, value, known)
 end
 
 -- ms_reduce_op and ms_reduce_wins (depend/verdict.h), MS_COMBINE_LAST.
-local OPS = { ["+"] = 0, ["*"] = 1, min = 2, max = 3 }
+local OPS = { ["+"] = 0, ["*"] = 1, min = 2, max = 3, ["and"] = 4, ["or"] = 5, with = 9 }
 local WINS = { beyond = 0, equal = 1, unless = 2 }
 local LAST = -1
+
+-- MS_COMBINE_MOST.
+local MOST_WITH = 64
 
 local rules_type = ffi.typeof("ms_combine_rule[?]")
 local scalars_type = ffi.typeof("ms_native_slot[?]")
 
+-- Where results go together: the leader's number and that of the first that goes with it, from 0,
+-- each by the other one. False where C cannot tell: what has a head, a gate or ties.
+local function partners_of(info)
+  local at, with = {}, {}
+  for n, scalar in ipairs(info.results) do at[scalar.capture] = n - 1 end
+  for n, scalar in ipairs(info.results) do
+    if scalar.unset or scalar.gate or scalar.tie then return false end
+    if scalar.op == "with" then
+      local leader = at[scalar.leader]
+      with[n - 1], with[leader] = leader, with[leader] or n - 1
+    end
+  end
+  return (tables.next(with) == nil or #info.results <= MOST_WITH) and with
+end
+
 -- What C combines a kernel's results with: `rules`, and room for the `scalars`. False if it cannot:
--- results other than numbers combined by operators, and what the last of some blocks assigned.
+-- results other than those combined by operators, and what the last of some blocks assigned.
 local function make_rules(info)
-  local count = #info.results
-  if count == 0 or info.positions > 0 then return false end
+  local count, with = #info.results, partners_of(info)
+  if count == 0 or info.positions > 0 or not with then return false end
   local rules = rules_type(count)
   for n, scalar in ipairs(info.results) do
     local op = scalar.role == "private" and LAST or scalar.role == "reduction" and OPS[scalar.op]
-    if scalar.unset or scalar.gate then op = nil end
     if not op then return false end
     rules[n - 1].op, rules[n - 1].wins = op, WINS[scalar.wins] or 0
+    rules[n - 1].with = with[n - 1] or -1
   end
   return { rules = rules, count = count, scalars = scalars_type(2 * count) }
 end
@@ -225,13 +243,27 @@ function M.rules(info)
   return M.combines_flat(info) and rules_of[info] or nil
 end
 
+--- Whether `and` or `or` reduces a scalar: whether it was true before the loop counts.
+-- @tab scalar one of a kernel's results
+function M.is_logic(scalar)
+  return scalar.op == "and" or scalar.op == "or"
+end
+
+--- Whether what a scalar was before the loop counts, as a number.
+-- @tab scalar one of a kernel's results
+function M.counts_before(scalar)
+  return scalar.role == "reduction" and scalar.op ~= "with" and not M.is_logic(scalar)
+end
+
 --- Puts into `scalars` what they are before the loop; false where C cannot go on from that.
 -- @tab info of the kernel @tab values the captured values before the loop
 function M.begin_scalars(info, values)
   local scalars = rules_of[info].scalars
   for n, scalar in ipairs(info.results) do
     local before = values[scalar.capture]
-    if scalar.role == "reduction" then
+    if M.is_logic(scalar) then
+      scalars[2 * n - 2].whole = before and 1 or 0
+    elseif M.counts_before(scalar) then
       if type(before) ~= "number" then return false end
       scalars[2 * n - 2].number = before
     end

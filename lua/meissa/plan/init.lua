@@ -28,11 +28,11 @@ Plan.__index = Plan
 
 -- What the report says beside the plan itself.
 local function context_of(plan)
-  local record, moves = plan.record, {}
+  local record, moves, grid = plan.record, {}, plan.grid or {}
+  local handed = grid[#grid] -- nil without workers: nothing was cut
   for name, about in tables.each(plan.arrays) do
-    if about.placement == "rotated" and plan.grid and about.bytes then
-      moves[name] = string.format("%d hand-overs a pass, %s", plan.grid[#plan.grid],
-                                                       show.bytes(about.bytes))
+    if about.placement == "rotated" and handed and about.bytes then
+      moves[name] = string.format("%d hand-overs a pass, %s", handed, show.bytes(about.bytes))
     end
   end
   return {
