@@ -2,7 +2,7 @@
  *
  * Launches as Lua calls: see launch.h.
  *
- * core.launches() -> again, sites: `again(...)`, called with the arguments of meissa.parallel,
+ * core.launches(kinds) -> again, sites: `again(...)`, called with the arguments of meissa.parallel,
  * looks by the running function and its line whether a launch in `sites` fits what is captured now;
  * runs the loop, assigns its variables, and gives the launch. Else it gives nothing, and has done
  * nothing: whatever is not as it was is for the long way. Nothing that may raise is called while a
@@ -15,10 +15,14 @@
 #include "base/clock.h"
 #include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/launch_move.h"
 #include "binding/reached.h"
 
 /* Level of the function with the loop, seen from `again`. */
 #define CALLER 3
+
+/* What tells arrays and rows from other values: see ms_launch_move. */
+#define KINDS lua_upvalueindex(2)
 
 /* ---- what is captured ---- */
 
@@ -68,21 +72,38 @@ static bool read_reached(lua_State *L, const ms_launch *of, int environment) {
   return true;
 }
 
-/* Whether what is captured is what it was, but for numbers; those of parameters are put down. */
+/* Whether a captured value, which is at the top of the stack, is what it was, or an array in the
+ * place of another one. */
+static bool read_capture(lua_State *L, ms_launch *of, uint32_t c, int environment, int seen) {
+  ms_captured_value *each = &of->captures[c];
+  int value = lua_gettop(L);
+  each->moved = false;
+  if (look(L, each, c, seen) && is_there(each) && is_current(each)) return true;
+  lua_settop(L, value);
+  if (!ms_launch_move(L, of, each, KINDS)) return false;
+  lua_rawgeti(L, environment, MS_LAUNCH_MOVED);
+  lua_pushvalue(L, value);
+  lua_rawseti(L, -2, (int)c + 1);
+  return true;
+}
+
+/* Whether what is captured is what it was, but for numbers and where arrays are; numbers of
+ * parameters are put down. */
 static bool read_captures(lua_State *L, ms_launch *of, const ms_running *at, int environment,
                           double *numbers) {
   uint32_t parameters = 0;
+  of->moved = 0;
   if (!read_reached(L, of, environment)) return false;
   lua_rawgeti(L, environment, MS_LAUNCH_SEEN);
   int seen = lua_gettop(L);
   for (uint32_t c = 0; c < of->capture_count; c++) {
     ms_captured_value *each = &of->captures[c];
     if (!ms_place_push(L, at, &each->place)) return false;
-    if (!look(L, each, c, seen) || !is_there(each) || !is_current(each)) return false;
+    if (!read_capture(L, of, c, environment, seen)) return false;
     lua_settop(L, seen);
     if (each->parameter) numbers[parameters++] = each->number;
   }
-  if (!is_there(&of->space)) return false;
+  if (!is_there(&of->space) || !ms_launch_is_apart(of)) return false;
   return of->space.array == NULL || of->space.version == of->space.array->version;
 }
 
@@ -142,9 +163,11 @@ static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms
     of->arguments[a].slot->number = of->captures[of->arguments[a].capture].number;
   }
   begin_draws(of);
+  ms_launch_point(of);
   of->began = ms_clock_now();
   int32_t answer = ms_small_run_blocks(of->run, plan);
   of->ended = ms_clock_now();
+  ms_launch_point_home(of);
   if (answer == MS_SMALL_UNCOMBINED) luaL_error(L, "BUG: a sum of what is no number");
   if (answer != MS_SMALL_RAN) return false;
   ms_pace_ran_here(of->pace, (double)(of->ended - of->began) * 1e-9, plan->volume, *of->most);
@@ -290,16 +313,18 @@ static int collect_launch(lua_State *L) {
   return 0;
 }
 
-/* core.launches() -> again, sites: a table with weak keys: lists of launches by function and line
- */
+/* core.launches(kinds) -> again, sites: a table with weak keys: lists of launches by function and
+ * line; `kinds` as for ms_launch_move */
 static int make_sites(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_newtable(L);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "k");
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
   lua_pushvalue(L, -1);
-  lua_pushcclosure(L, run_again, 1);
+  lua_pushvalue(L, 1);
+  lua_pushcclosure(L, run_again, 2);
   lua_insert(L, -2);
   return 2;
 }

@@ -2,12 +2,13 @@
  *
  * Launches: small loops (job/small_run.h) that are run again from the same call, by one call of C.
  *
- * A launch is what the last executions of a loop found out, good as long as the same arrays are
- * captured. launch_make.c makes one of what Lua knows; launch_space.c and launch.c look whether it
- * fits what is captured now, run the loop and assign its variables. It is a userdata, whose
- * environment holds: 1 weak, the values that are to be captured, by capture; 2 the options; 3 what
- * must live as long; 4 the function that is called; 5 what captured functions and tables lead to
- * (reached.h), if there are any; 6 names of places. */
+ * A launch is what the last executions of a loop found out, good as long as arrays are captured
+ * that are the same, or the same but for where they are (launch_move.h). launch_make.c makes one of
+ * what Lua knows; launch_space.c and launch.c look whether it fits what is captured now, run the
+ * loop and assign its variables. It is a userdata, whose environment holds: 1 weak, the values that
+ * are to be captured, by capture; 2 the options; 3 what must live as long; 4 the function that is
+ * called; 5 what captured functions and tables lead to (reached.h), if there are any; 6 names of
+ * places; 7 weak, by capture, the values that were captured last in the place of those of 1. */
 #ifndef MS_BINDING_LAUNCH_H
 #define MS_BINDING_LAUNCH_H
 
@@ -29,7 +30,8 @@ enum {
   MS_LAUNCH_KEPT,
   MS_LAUNCH_CALLEE,
   MS_LAUNCH_REACHED,
-  MS_LAUNCH_NAMES
+  MS_LAUNCH_NAMES,
+  MS_LAUNCH_MOVED
 };
 
 typedef enum ms_captured_kind {
@@ -38,6 +40,20 @@ typedef enum ms_captured_kind {
   MS_CAPTURED_NUMBER,
   MS_CAPTURED_REACHED /* an array that functions and tables lead to */
 } ms_captured_kind;
+
+/* Where a captured dense array was when the launch was made, and what arrays in its place must be
+ * like. */
+typedef struct ms_array_home {
+  bool movable;
+  bool frozen;
+  int32_t type, dim_count;
+  int64_t dims[MS_ARRAY_DIMS], strides[MS_ARRAY_DIMS];
+  void *data;              /* of element [1]...[1] */
+  ms_store *store;         /* compared only: it may be gone */
+  ms_native_slot *pointer; /* the kernel's slot with `data`; NULL: it needs none */
+  ms_small_span *span;     /* all of it, as memory that the loop may write; or NULL */
+  void *span_data;
+} ms_array_home;
 
 /* What has to be captured, or looped over. */
 typedef struct ms_captured_value {
@@ -51,6 +67,10 @@ typedef struct ms_captured_value {
   int32_t generation;
   bool written;
   const ms_csr *rows; /* in which a sparse array is read; or NULL */
+  ms_array_home home;
+  bool moved;            /* now: another array is in its place, */
+  char *data;            /* whose elements begin here, */
+  const ms_store *store; /* in this store */
 } ms_captured_value;
 
 /* A number that the kernel takes. */
@@ -88,12 +108,13 @@ typedef struct ms_launch {
   double *numbers;           /* now: those of parameters, then first and last value of each range */
   ms_known_plans plans;      /* number 0: made of the line */
   ms_plan_line line;
+  uint32_t moved;                /* now: so many captures */
   uint64_t called, began, ended; /* of the last execution */
 } ms_launch;
 
 /* core.launch{run, pace, most, slots, draws, loops, captures, arguments, data, results, callee,
- * steps, space, options, option_count, seen, kept, parallel, reached} -> a launch; `seen` has the
- * space's array as 0 */
+ * steps, space, options, option_count, seen, moved, kept, parallel, reached} -> a launch; `seen`
+ * has the space's array as 0 */
 int ms_launch_make(lua_State *L);
 
 /* launch_space.c: whether the arguments 1 .. count have the shape that they had; the ends of their

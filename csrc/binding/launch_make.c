@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "binding/field.h"
-#include "binding/launch.h"
+#include "binding/launch_move.h"
 #include "binding/reached.h"
 
 /* Memory that the launch at `index` keeps. */
@@ -37,7 +37,7 @@ static void look_at_array(lua_State *L, int table, const char *name, ms_captured
   value->version = value->array->version;
 }
 
-/* {reach, slot, name, fields, kind, parameter, array, written, rows} */
+/* {reach, slot, name, fields, kind, parameter, array, written, rows, movable, pointer} */
 static ms_captured_value read_captured(lua_State *L, int names, int *name_count) {
   int table = lua_gettop(L);
   size_t size;
@@ -52,6 +52,8 @@ static ms_captured_value read_captured(lua_State *L, int names, int *name_count)
   each.written = field_is_true(L, table, "written");
   look_at_array(L, table, "array", &each);
   each.rows = ms_field_pointer(L, table, "rows");
+  each.home.movable = field_is_true(L, table, "movable");
+  each.home.pointer = ms_field_pointer(L, table, "pointer");
   return each;
 }
 
@@ -140,7 +142,7 @@ int ms_launch_make(lua_State *L) {
   *made = (ms_launch){0};
   luaL_getmetatable(L, MS_LAUNCH);
   lua_setmetatable(L, 2);
-  lua_createtable(L, MS_LAUNCH_NAMES, 0);
+  lua_createtable(L, MS_LAUNCH_MOVED, 0);
   lua_newtable(L);
   lua_newtable(L);
   const int environment = 3, names = 4, kept = 5;
@@ -153,6 +155,8 @@ int ms_launch_make(lua_State *L) {
   }
   lua_pushvalue(L, names);
   lua_rawseti(L, environment, MS_LAUNCH_NAMES);
+  lua_getfield(L, 1, "moved");
+  lua_rawseti(L, environment, MS_LAUNCH_MOVED);
   int name_count = 0;
   made->run = ms_field_pointer(L, 1, "run");
   made->pace = ms_field_pointer(L, 1, "pace");
@@ -173,6 +177,7 @@ int ms_launch_make(lua_State *L) {
   made->line.each = keep(L, kept, made->plans.width, sizeof *made->line.each);
   lua_pushvalue(L, environment);
   lua_setfenv(L, 2);
+  ms_launch_find_homes(made);
   lua_pushvalue(L, 2);
   return 1;
 }

@@ -44,7 +44,7 @@ typedef struct MS_API_TYPE ms_small_run {
                                    it what it gives */
   const ms_small_merge *merges; /* one for each buffer of `memory`, in the order of merging, */
   uint32_t merge_count;         /* so many */
-  const ms_small_span *written; /* all that the loop may write, */
+  ms_small_span *written;       /* all that the loop may write, */
   uint32_t written_count;       /* so many; MS_SMALL_UNKEPT: more than is kept */
   /* Made by the first run that needs it: */
   char *kept; /* what was in `written` before, */

@@ -11,6 +11,7 @@ local cutting = {spec = "csrc/plan/cutting_test.c"}
 local small = {spec = "spec/driver/small_spec.lua"}
 local launch = {spec = "spec/driver/launch_spec.lua"}
 local reached = {spec = "spec/driver/launch_reached_spec.lua"}
+local moves = {spec = "spec/driver/launch_move_spec.lua"}
 local graphs = {spec = "spec/driver/captured_graphs_spec.lua"}
 local contents = {spec = "spec/driver/launch_contents_spec.lua"}
 local replan = {spec = "spec/plan/replan_spec.lua"}
@@ -105,19 +106,18 @@ return {
       {"strings are numbers", "csrc/binding/launch.c",
        "return lua_type(L, -1) == LUA_TNUMBER;", "return true;"},
       {"arrays may be gone", "csrc/binding/launch.c",
-       "if (!look(L, each, c, seen) || !is_there(each) ||",
-       "if (!look(L, each, c, seen) ||"},
+       "if (look(L, each, c, seen) && is_there(each) &&", "if (look(L, each, c, seen) &&"},
       {"entries are as they were, whatever wrote them", "csrc/binding/launch.c",
        "of->space.version == of->space.array->version", "true",
        finders = {contents}},
-      {"rows are as they were", "csrc/binding/launch.c", "|| !is_current(each)) return false;",
-       ") return false;", finders = {contents}},
+      {"rows are as they were", "csrc/binding/launch.c", "&& is_current(each)) return true;",
+       ") return true;", finders = {contents}},
       {"other workers change nothing", "lua/meissa/driver/launch.lua",
        "  check_workers()\n  local launch, interrupted", "  local launch, interrupted",
        finders = {contents}},
       {"the arrays behind buffers may be gone", "lua/meissa/driver/launch.lua",
-       "about.array, about.written = array.core(own), used.written",
-       "about.array, about.written = nil, used.written", finders = {launch, contents}},
+       "return {array = array.core(own), written", "return {array = nil, written",
+       finders = {launch, contents}},
       {"all loops draw the same numbers", "csrc/binding/launch.c", "  begin_draws(of);\n", "",
        finders = {contents}},
       {"options are not compared", "csrc/binding/launch_space.c",
@@ -169,6 +169,34 @@ return {
        "if (array == NULL || value->kind == MS_CAPTURED_REACHED) return true;"},
       {"functions and tables are kept alive", "csrc/binding/reached.c",
        'lua_pushliteral(L, "v");', 'lua_pushliteral(L, "");'},
+    },
+  },
+  {
+    rule = "an array takes the place of another one that is like it and shares no memory",
+    finders = {moves},
+    mutants = {
+      {"it may share memory", "csrc/binding/launch_move.c",
+       "      if (k != c && store_of(&of->captures[k]) == each->store) return false;\n", ""},
+      {"the other one may have shared it", "csrc/binding/launch_move.c",
+       "|| is_shared(of, each)) {", ") {"},
+      {"strides are not compared", "csrc/binding/launch_move.c",
+       "memcmp(home->dims, dims, size) == 0 &&\n"
+         .. "         memcmp(home->strides, strides, size) == 0;",
+       "memcmp(home->dims, dims, size) == 0 && strides != NULL;"},
+      {"extents are not compared", "csrc/binding/launch_move.c",
+       "memcmp(home->dims, dims, size) == 0 &&", "dims != NULL &&"},
+      {"types are not compared", "csrc/binding/launch_move.c",
+       "|| array->type != home->type) return false;", ") return false;"},
+      {"snapshots may be written", "csrc/binding/launch_move.c",
+       "  if (each->written && array->writable != generation) return false;\n"
+         .. "  if (!is_plain(array) || array->type != home->type) return false;\n"
+         .. "  if (home->frozen != (array->writable == 0)) return false;\n",
+       "  if (!is_plain(array) || array->type != home->type) return false;\n"},
+      {"kernels go on with it", "csrc/binding/launch.c", "  ms_launch_point_home(of);\n", ""},
+      {"what was written into it is not put back", "csrc/binding/launch_move.c",
+       "  if (home->span != NULL) home->span->data =", "  if (false) home->span->data ="},
+      {"it is kept alive", "lua/meissa/driver/launch.lua",
+       'local moved = setmetatable({}, {__mode = "v"})', "local moved = {}"},
     },
   },
   {

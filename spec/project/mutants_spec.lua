@@ -101,6 +101,7 @@ local PROMISED = {
   "a loop that is not so short runs where it was faster",
   "what on_round answers governs from its own round on, and is told",
   "a launch sees whatever has changed",
+  "an array takes the place of another one that is like it and shares no memory",
   "what captured functions and tables reach is what it was",
   "what is remembered of an execution is used for the same captures only",
   "a verdict holds for numbers on the line along which it was proved, and no others",

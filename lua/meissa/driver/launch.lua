@@ -24,10 +24,13 @@ local trace = require "meissa.base.trace"
 
 local M = {}
 
-local run_again, sites = core.launches()
+-- Kinds of values that may take each other's places, as csrc/binding/launch_move.h has them.
+local KINDS = {handle = 1, row = 2}
 
--- Launches of one call: arrays that take turns have one each. And plans of one, as known_plans.c
--- has them.
+local run_again, sites = core.launches(function(value) return KINDS[array.kind(value)] end)
+
+-- Launches of one call: arrays of different shapes that take turns have one each. And plans of one,
+-- as known_plans.c has them.
 local MOST_LAUNCHES, MOST_PLANS = 4, 1024
 
 -- After so many executions a loop counts as used.
@@ -72,7 +75,7 @@ local function plan_of_line(launch)
   for c, binding in ipairs(line.bindings) do
     bindings[c] = tables.copy(binding)
     if binding.kind == "array" then
-      bindings[c].value = kept.seen[c]
+      bindings[c].value = kept.seen[c] or kept.moved[c]
       if bindings[c].value == nil then return line.plan end
     elseif kept.parameters[c] then
       at = at + 1
@@ -147,9 +150,35 @@ local function data_of(instance, values, reached)
   return list
 end
 
+-- The kernel's slot that tells where a captured array is, if there is one; and whether there are no
+-- others.
+local function pointer_of(instance, c)
+  local found
+  for n, param in ipairs(instance.info.params) do
+    if param.kind == "pointer" and param.at == c then
+      if found then return nil, false end
+      found = instance.slots + (n - 1)
+    end
+  end
+  return found, true
+end
+
+-- What is told of a captured array; nil for one that cannot be compared.
+local function array_of(run, instance, c, value)
+  local binding, used = run.bindings[c], run.plan.array_of[c]
+  local row = array.kind(value) == "row"
+  local own = binding.buffers and buffers.of(run.values[c]).target or
+    row and run.values[c] or value
+  if not array.is_handle(own) or binding.sparse and used.written then return nil end
+  local pointer, alone = pointer_of(instance, c)
+  return {array = array.core(own), written = used.written,
+          rows = binding.sparse and array.rows(value) or nil, pointer = pointer,
+          movable = alone and not (binding.buffers or binding.sparse or binding.view)}
+end
+
 -- The captures, and behind them what these lead to; nil where one is none of those that can be
 -- compared.
-local function captures_of(run, seen)
+local function captures_of(run, instance, seen)
   local record, list = run.record, {}
   for c, binding in ipairs(run.bindings) do
     local capture = record.captures[c]
@@ -161,11 +190,10 @@ local function captures_of(run, seen)
     elseif binding.kind == "nil" then
       about.kind = "nil"
     elseif binding.kind == "array" then
-      local value, used = seen[c], run.plan.array_of[c]
-      local own = binding.buffers and buffers.of(run.values[c]).target or value
-      if not array.is_handle(own) or binding.sparse and used.written then return nil end
-      about.array, about.written = array.core(own), used.written
-      about.rows = binding.sparse and array.rows(value) or nil
+      local told = array_of(run, instance, c, seen[c])
+      if not told then return nil end
+      for key, each in tables.each(told) do about[key] = each end
+      about.movable = about.movable and about.kind ~= "reached"
     end
     list[c] = about
   end
@@ -224,7 +252,8 @@ local function make(run, known, parallel)
   local seen = setmetatable({}, {__mode = "v"})
   for c in ipairs(run.bindings) do seen[c] = run.bindings.seen[c] end
   seen[0] = space.array
-  local captures, results = captures_of(run, seen), results_of(run)
+  local captures, results = captures_of(run, known.instance, seen), results_of(run)
+  local moved = setmetatable({}, {__mode = "v"})
   local arguments = arguments_of(run.native.info, run.bindings)
   local reached = record.recent[1].bindings.reached
   local data = data_of(known.instance, run.values, reached)
@@ -240,10 +269,10 @@ local function make(run, known, parallel)
     reached = reached,
     callee = callee and place_of(callee, record.callee_slot[1]), parallel = parallel,
     space = space.array and array.core(space.array), options = options,
-    option_count = option_count, seen = seen,
+    option_count = option_count, seen = seen, moved = moved,
     kept = {small = known, pace = record.small, most = small.most, record = record, seen = seen,
-            parameters = parameters_of(captures), plans = {}, grids = {},
-            count = 0, failed = 0},
+            moved = moved, parameters = parameters_of(captures), plans = {},
+            grids = {}, count = 0, failed = 0},
   }
 end
 
