@@ -283,8 +283,31 @@ static void find_insert(ms_walk *walk, bool proven, const ms_node *node) {
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
 }
 
+/* A store into what has no elements; false if the table may be one. */
+static bool find_no_table(ms_walk *walk, bool proven, const ms_node *node) {
+  static const char *const words[] = {[MS_BIND_NIL] = "nil",
+                                      [MS_BIND_NUMBER] = "a number",
+                                      [MS_BIND_BOOLEAN] = "a boolean",
+                                      [MS_BIND_STRING] = "a string"};
+  int64_t capture = node->kind == MS_INDEX ? ms_loop_capture_of(walk->loop, node->kid[0]) : -1;
+  if (capture < 0 || walk->loop->captures[capture].assigned) return false;
+  ms_binding_kind kind = walk->bindings[capture].kind;
+  if (kind >= sizeof words / sizeof *words) return false;
+  const char *name = walk->loop->tree->text + node->kid[0]->begin;
+  int size = (int)(node->kid[0]->end - node->kid[0]->begin);
+  const char *message =
+      ms_arena_format(walk->arena, "%.*s is %s before the loop, and the body writes into it", size,
+                      name, words[kind]);
+  const char *fix =
+      ms_arena_format(walk->arena, "make it an array before: %.*s = meissa.zeros(n)", size, name);
+  walk->failed = walk->failed || message == NULL || fix == NULL;
+  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
+  return true;
+}
+
 /* A store by a key. */
 static void find_element(ms_walk *walk, bool proven, const ms_node *node) {
+  if (find_no_table(walk, proven, node)) return;
   const char *counting = counting_fix(walk, node);
   bool inner, data = false;
   int64_t table = node->kind == MS_INDEX ? table_of(walk, node->kid[0], &inner) : -1;

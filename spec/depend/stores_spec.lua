@@ -3,6 +3,7 @@
 -- What refused stores into plain tables are told: what keeps the table from being output, and what
 -- to write, which then runs.
 local meissa = require "meissa"
+local tables = require "meissa.base.tables"
 local parallel = meissa.parallel
 
 describe("plain tables that are no output", function()
@@ -36,6 +37,16 @@ describe("plain tables that are no output", function()
     for i in parallel(9) do new[i] = model:f(i) end
     model.out = new
     assert.equal(63, model.out[9])
+  end)
+
+  it("are said to be none, where they are something else", function()
+    local head = "local F = ... local parallel = require 'meissa'.parallel return function() "
+    for word, value in tables.each {["a number"] = 3, ["a string"] = "s", ["a boolean"] = false} do
+      told({ head .. "for i in parallel(9) do F[i] = F[i] + 1 end end",
+        "F is " .. word .. " before the loop", "F = meissa.zeros(n)" }, value)
+    end
+    told({ head .. "for i in parallel(9) do F[i] = i end end", "F is nil before the loop" })
+    told({ head .. "F = {} for i in parallel(9) do F.x[i] = i end end", "F.x is nil before" })
   end)
 
   it("are said to be read, or to hold tables", function()

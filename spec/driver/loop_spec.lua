@@ -116,6 +116,7 @@ describe("the generic for", function()
     assert.equal(6 * 18, pairs_seen)
     for _ in parallel(0) do sum = sum + 1000 end
     assert.equal(18, sum)
+    assert.equal(0, meissa.last().workers)
   end)
 
   it("reads and writes sparse arrays by subscript", function()

@@ -45,6 +45,12 @@ local last_plan
 
 local function finished() return nil end
 
+-- What is told of a loop without iterations.
+local function empty_run(plan, called)
+  local now = system.clock()
+  return plans.measured(plan, small.measured(called, now, now))
+end
+
 -- Runs the loop on the workers, or here if it is small; the list of {capture=, value=} to assign.
 local function run_on_workers(run)
   local assigned, measured
@@ -196,7 +202,7 @@ function M.parallel(...)
   plans.check(plan, space)
   plans.check_contents(plan, space, run.bindings, values)
   if plans.is_empty(plan, space) then
-    last_plan = plan
+    last_plan = empty_run(plan, called)
     return finished
   end
   run.draws, run.called = random.next_loop(), called
@@ -262,7 +268,7 @@ local function each_of(space, fn, called)
   if not plans.runs_serially(plan, space) then plans.check_scalars(plan, run.values) end
   run.draws, run.called = not plans.is_empty(plan, space) and random.next_loop(), called
   if not run.draws then
-    last_plan = plan
+    last_plan = empty_run(plan, called)
   elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(run), fn)
   elseif #plan.replicas == 0 and pool.workers() == 0 and not by_engine(plan, space) and
