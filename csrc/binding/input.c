@@ -216,6 +216,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->draws = ms_input_boolean(L, table, "draws");
   binding->changes = ms_input_boolean(L, table, "changes");
   binding->stores = ms_input_boolean(L, table, "stores");
+  binding->changer = ms_input_string(L, table, "changer");
   binding->other = ms_input_string(L, table, "other");
   binding->sole_name = ms_input_boolean(L, table, "sole_name");
   binding->objects = ms_input_count(L, ms_input_number(L, table, "objects", 0), "objects");

@@ -9,10 +9,18 @@
 void ms_walk_find_changes(ms_walk *walk, const ms_abstract_value *called, const ms_node *node) {
   if (called->kind == MS_ABSTRACT_VALUE_OTHER) ms_walk_find_impure(walk, called->impure, node);
   if (called->kind != MS_ABSTRACT_VALUE_OTHER || !called->changes) return;
+  const char *does = "";
+  if (called->changer != NULL) does = ms_arena_format(walk->arena, ", as %s does", called->changer);
+  const char *message =
+      does == NULL ? NULL
+                   : ms_arena_format(walk->arena,
+                                     "the call may change variables or tables outside of the "
+                                     "loop%s, and each worker has its own copy of them",
+                                     does);
+  walk->failed = walk->failed || message == NULL;
+  if (message == NULL) return;
   ms_walk_find(walk, MS_REASON_CHANGES, called->callable, node,
-               "let it return the new value instead of assigning an outer variable",
-               "the call may change variables or tables outside of the loop, and each worker has "
-               "its own copy of them");
+               "let it return the new value instead of assigning an outer variable", message);
 }
 
 /* Adds up what one argument is. */

@@ -67,6 +67,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
       value->plain_data = binding->plain_data;
       value->levels = binding->levels;
       value->changes = binding->changes;
+      value->changer = binding->changer;
       value->impure = binding->impure;
       value->stores_nothing = binding->stores_nothing;
       value->metamethods = binding->metamethods;
@@ -80,6 +81,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
       value->plain = true;
       value->callable = true;
       value->changes = binding->changes;
+      value->changer = binding->changer;
       value->impure = binding->impure;
       value->binding = index;
       return;

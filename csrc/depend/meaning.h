@@ -96,6 +96,8 @@ typedef struct ms_binding {
   bool aliased;        /* scalar: the body may have another way to that variable */
   uint32_t receiver;   /* aliased: from 1, the only capture that leads there, its table; or 0 */
   const char *alias;   /* that way, where it is a name ("o.count"), or NULL */
+  const char *changer; /* FUNCTION, TABLE: a function in words that does that, or stores into what
+                          it is given ("fit (model.lua:12)"), or NULL */
   const char *globals; /* BUILTIN, TABLE: by it variables can be looked up that the body does not
                           name ("_G is used as a table of variables"); or NULL */
   bool sole_name;      /* TABLE: without a metatable, and no other capture leads to it */

@@ -51,6 +51,7 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
                strcmp(node->kid[1]->text, "__index") == 0;
   value->captured = value->captured || class;
   value->changes = object->changes;
+  value->changer = object->changer;
   value->impure = object->impure;
   if (object->objects != 0)
     value->objects = object->objects <= 1 || object->objects == MS_OBJECTS_ELEMENT

@@ -57,6 +57,7 @@ ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a
   uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
   ms_abstract_value value = ms_abstract_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
+  value.changer = a->changes && a->changer != NULL ? a->changer : b->changes ? b->changer : NULL;
   value.impure = a->impure != NULL ? a->impure : b->impure;
   value.metamethods = a->metamethods | b->metamethods;
   value.objects = a->objects == b->objects || simple_b ? a->objects : simple_a ? b->objects : 0;

@@ -144,6 +144,17 @@ describe("methods of elements of captured lists", function()
     end)
   end
 
+  it("are refused with the name of the method that is to blame", function()
+    local Line = {predict = Model.predict, fit = Model.fit, dot = Model.dot}
+    Line.__index = Line
+    local models = {setmetatable({a = 1}, Line), 1, setmetatable({a = 2}, Line)}
+    local ok, err = pcall(loop, "Y[i] = m[i % 2 * 2 + 1]:predict(i)", models)
+    local line = debug.getinfo(Model.fit, "S").linedefined
+    assert.is_false(ok)
+    assert.is_truthy(tostring(err):find(
+      ("outside of the loop, as fit (elements_spec.lua:%d) does"):format(line), 1, true))
+  end)
+
   it("are followed in lists in lists as far as there is a limit", function()
     local Net = {}
     Net.__index = Net

@@ -154,6 +154,7 @@ local function search_from(state, binding, root, capture)
   binding.kept = search.stores and search:is_kept()
   binding.changes = search.changes or
     search.stores and (binding.kind == "table" or not binding.kept)
+  binding.changer = search.changer
   binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
   binding.stores_nothing = not (search.writes or search.all)

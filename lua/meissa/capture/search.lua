@@ -218,6 +218,15 @@ function Search:assigned(name, value)
   end
 end
 
+-- "fit (model.lua:12)": a function in words, for who is to look at it.
+function Search:words(fn, info)
+  local key = self.key[fn]
+  local name = type(key) == "string" and key or fn == self.start and self.root or "a function"
+  local file = string.match(info.source, "^@.-([^/]*)$")
+  return string.format(file and "%s (%s:%d)" or "%s (%sline %d)", name, file or "",
+    info.linedefined)
+end
+
 function Search:fn(fn)
   local info = debug.getinfo(fn, "Su")
   for slot = 1, info.nups do
@@ -230,6 +239,9 @@ function Search:fn(fn)
     return
   end
   local changes, stores = bytecode.changes(fn, self.is_array, field_of)
+  if changes and not self.changes or stores and not self.changer then
+    self.changer = self:words(fn, info)
+  end
   self.changes, self.stores = self.changes or changes, self.stores or stores
   self.writes = self.writes or not read_only.only(fn,
     { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,

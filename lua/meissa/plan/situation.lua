@@ -92,6 +92,7 @@ local function describe(record, space, bindings)
     if binding.levels then add("l" .. binding.levels) end
     if binding.receiver then add("r" .. binding.receiver) end
     if binding.impure then add(binding.impure) end
+    if binding.changer then add(binding.changer) end
     if binding.globals then add(binding.globals) end
     if binding.alias then add("= " .. binding.alias) end
     if binding.other then add("also by " .. binding.other) end
