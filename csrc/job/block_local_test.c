@@ -82,8 +82,9 @@ static void check_record(unsigned seed, const ms_record *record) {
   if (needs == NULL) return;
   CHECK(ms_needs_add(needs, record->bytes, (size_t)record->size, &err) == 0);
   bool listed[MARKS] = {false};
-  for (int64_t r = needs->start[0]; r < needs->start[1]; r++) {
-    for (int64_t k = 0; k < needs->runs[r].count; k++) listed[needs->runs[r].first + k] = true;
+  ms_element_walk walk = ms_element_lists_walk(&needs->lists, 0);
+  for (ms_span run; ms_element_walk_next(&walk, &run);) {
+    for (uint32_t k = 0; k < run.count; k++) listed[run.first + k] = true;
   }
   CHECK(memcmp(listed, marked, sizeof marked) == 0);
   ms_needs_free(needs);

@@ -86,8 +86,8 @@ static void test_stop(ms_small_run *run, const ms_plan *plan, ms_native_slot *sc
   CHECK(ms_small_run_prospect(run, plan) == MS_NATIVE_MAY_STOP);
   run->written_count = MS_SMALL_UNKEPT;
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW && called == 0);
-  const ms_small_span spans[] = {{written, 40 * sizeof *written},
-                                 {written + 40, (VALUES - 39) * sizeof *written}};
+  ms_small_span spans[] = {{written, 40 * sizeof *written},
+                           {written + 40, (VALUES - 39) * sizeof *written}};
   run->written = spans;
   run->written_count = 2;
   for (int i = 0; i <= VALUES; i++) written[i] = i;
@@ -133,7 +133,7 @@ int main(void) {
   ms_native_slot slots[1] = {{.pointer = values}}, scalars[2] = {{0}};
   ms_native_fault fault = {0};
   at_best = MS_NATIVE_ENDS;
-  const ms_combine_rule rule = {.op = MS_REDUCE_SUM};
+  const ms_combine_rule rule = {.op = MS_REDUCE_SUM, .with = -1};
   ms_small_run run = {.entry = sum_block,
                       .slots = slots,
                       .fault = &fault,

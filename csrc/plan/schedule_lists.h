@@ -39,19 +39,6 @@ static uint32_t range_of(const ms_grid *grid, uint32_t block, uint32_t axis) {
   return at[axis];
 }
 
-/* Whether a block of a sweep waits by itself for one of the phase before. */
-static bool is_within_reach(const ms_grid *grid, uint32_t earlier, uint32_t later) {
-  uint32_t axis = grid->sequential, size = grid->ranges[axis];
-  int64_t up = (int64_t)range_of(grid, earlier, axis) - range_of(grid, later, axis);
-  uint32_t reach = grid->reach[up > 0 ? 1 : 0];
-  return earlier / size + 1 == later / size && (reach == 0 || llabs(up) < reach);
-}
-
-/* A reach at random, often none. */
-static void draw_reach(ms_grid *grid) {
-  for (int side = 0; side < 2; side++) grid->reach[side] = pick(3) == 0 ? 0 : 1 + pick(3);
-}
-
 /* What lists of all blocks say. */
 typedef struct lists {
   uint32_t order[MOST_BLOCKS]; /* of the whole plan */
