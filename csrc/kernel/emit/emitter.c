@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "array/array.h"
-
 static const char *const helper_key[] = {
 #define MS_HELPER_KEY(name, key) [MS_HELPER_##name] = key,
     MS_KERNEL_HELPERS(MS_HELPER_KEY)
@@ -92,7 +90,12 @@ void ms_emitter_touched(ms_emitter *emitter, uint32_t at) {
 
 bool ms_emitter_row_major(const ms_emitter *emitter, uint32_t at) {
   const ms_binding *binding = &emitter->job->bindings[at];
-  return ms_is_row_major(binding->dim_count, binding->dims, emitter->job->elements[at].strides);
+  int64_t stride = 1;
+  for (uint32_t d = binding->dim_count; d-- > 0;) {
+    if (emitter->job->elements[at].strides[d] != stride) return false;
+    stride *= binding->dims[d];
+  }
+  return true;
 }
 
 void ms_emitter_stride(ms_emitter *emitter, uint32_t at, uint32_t dim) {

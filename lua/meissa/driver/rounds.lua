@@ -305,8 +305,9 @@ local function run_all(self, plan)
       most = math.min(most, math.ceil(WHILE / math.min(seconds_of(run), TOLERANCE * SHORT)))
     end
     local last = math.min(round_tests.target(self, done), run.base + run.size, done + most)
-    -- Each job is undone by itself; what else than versions several have made by these.
-    if done == 0 and last < request.rounds then self.kept = snapshots.take(run, {}) end
+    -- Each job is undone by itself; what else than versions they have made, by these, also where
+    -- Ctrl-C comes behind the last one.
+    if done == 0 then self.kept = snapshots.take(run, {}) end
     done, stopped = run_tested(self, run, done, last)
   end
   self.held = interrupt.hold()

@@ -3,8 +3,6 @@
 -- execution adds. See meissa.kernel.
 -- @module meissa.kernel.pack
 local buffer = require("string.buffer")
-local c_api = require("meissa.array.c_api")
-local ffi = require("ffi")
 local large_values = require("meissa.kernel.large_values")
 local core = require("meissa.core")
 local errors = require("meissa.base.errors")
@@ -15,8 +13,6 @@ local system = require("meissa.base.system")
 local tables = require("meissa.base.tables")
 
 local M = {}
-
-local lib, extents = c_api.lib, ffi.typeof("int64_t[?]")
 
 --- Bytes of the key that kernel bytes begin with.
 M.KEY = 32
@@ -281,10 +277,15 @@ local function packed(static, native)
   return found
 end
 
--- Whether an array's elements lie one after the other, the last subscript fastest.
+-- Whether an array's strides are those of elements that lie one after the other, the last subscript
+-- fastest: of dimensions with one position, too, since workers may have more of the memory around.
 local function is_row_major(about)
-  local rank = #about.dims
-  return lib.ms_is_row_major(rank, extents(rank, about.dims), extents(rank, about.strides))
+  local stride = 1
+  for d = #about.dims, 1, -1 do
+    if about.strides[d] ~= stride then return false end
+    stride = stride * about.dims[d]
+  end
+  return true
 end
 
 -- What decides about the text beside the plan: how each array lies in memory.
