@@ -41,6 +41,7 @@ function M.why_not(bytes)
   for attempt = 1, 2 do
     ok, problem = pcall(c_api.call, lib.ms_segment_check, bytes)
     if ok then return nil end
+    if not errors.is(problem) then error(problem, 0) end -- Ctrl-C
     if attempt == 1 then
       collectgarbage()
       lib.ms_array_drain()
@@ -54,6 +55,7 @@ end
 local function take(bytes, constructor, ...)
   M.collect_if_much(bytes)
   local ok, result = pcall(c_api.call, constructor, ...)
+  if not ok and not errors.is(result) then error(result, 0) end -- Ctrl-C
   if not ok then
     collectgarbage()
     lib.ms_array_drain()

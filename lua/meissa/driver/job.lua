@@ -222,7 +222,7 @@ function M.run(run)
                                           run.record.learned)
   engine.ran(run.native, worker_count.busy(outcome.workers))
   M.mark_written(run)
-  run.interrupted = outcome.interrupted
+  run.interrupted = run.interrupted or outcome.interrupted -- a loop may have several jobs
   local measured = {
     seconds = system.clock() - run.called, listing = listing,
     moved = outcome.moved + fetched, shares = outcome.workers,

@@ -205,7 +205,7 @@ function M.parallel(...)
     last_plan = empty_run(plan, called)
     return finished
   end
-  run.draws, run.called = random.next_loop(), called
+  run.draws, run.called, run.interrupted = random.next_loop(), called, nil
   if plans.runs_serially(plan, space) then return run_serially(run) end
   plans.check_scalars(plan, values)
   local assigned
@@ -267,6 +267,7 @@ local function each_of(space, fn, called)
   plans.check_contents(plan, space, run.bindings, run.values)
   if not plans.runs_serially(plan, space) then plans.check_scalars(plan, run.values) end
   run.draws, run.called = not plans.is_empty(plan, space) and random.next_loop(), called
+  run.interrupted = nil
   if not run.draws then
     last_plan = empty_run(plan, called)
   elseif plans.runs_serially(plan, space) then
