@@ -14,34 +14,41 @@ describe("the first value, asked for by s == nil,", function()
 
   after_each(function() meissa.init {} end)
 
-  -- The values of each loop, plain and parallel, on several numbers of workers.
-  local function are_equal(loop)
+  -- The values of each loop, plain and parallel, on several numbers of workers and by each engine.
+  local function are_equal(loop, engines)
     local expected = loop(function(n)
       local i = 0
       return function() i = i < n and i + 1 or nil return i end
     end)
     for _, workers in ipairs { 0, 1, 2 } do
       meissa.init { workers = workers }
-      local found = loop(parallel)
-      assert.same(expected, found)
+      for _, engine in ipairs(engines) do
+        assert.same(expected, loop(parallel, { engine = engine }))
+      end
     end
   end
 
   it("is that of the plain loop where values are never false", function()
     local function shell(body)
-      return assert(loadstring(("local A, one, name, rows, N = ... return function(parallel) " ..
-        "local s, at for i in parallel(N) do %s end return {s or 0, at or 0} end"):format(body)))(
-        A, one, name, rows, N)
+      local text = "local A, one, name, rows, N = ... return function(parallel, options) " ..
+        "local s, at for i in parallel(N, options) do " .. body .. " end " ..
+        "return {s or 0, at or 0} end"
+      return assert(loadstring(text))(A, one, name, rows, N)
     end
     for _, body in ipairs {
       "if s == nil and i > 20 then s = A[i] end", "if s == nil and i > 20 then s, at = i, A[i] end",
       "local v = A[i] if s == nil and v > 0.9 then s, at = v, i end",
       "if A[i] > 0.9 and s == nil then s = math.floor(9 * A[i]) end",
-      "if s == nil and i > 5 then s = one end", "if s == nil and i > 5 then s = name end",
+      "if s == nil and i > 5 then s = one end",
+    } do
+      are_equal(shell(body), { "lua", "native" })
+    end
+    for _, body in ipairs {
+      "if s == nil and i > 5 then s = name end",
       "if s == nil and i > 7 then s = rows[i].id or 0 end",
       "if s == nil and i > 7 then s = tostring(i) end", "if s == nil and i > N then s = A[i] end",
     } do
-      are_equal(shell(body))
+      are_equal(shell(body), { "lua" })
     end
   end)
 

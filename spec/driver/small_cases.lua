@@ -42,6 +42,14 @@ M.list = {
     end
     return all, one, no, last
   end,
+  ["the first that is, and what goes with it"] = function(A, B, k)
+    local one, at, last, value
+    for i in parallel(N, NATIVE) do
+      if not one and A[i][k] > 0.3 then one, at = A[i][k], i end
+      if last == nil and B[i][k] > 2 then last, value = i, B[i][k] end
+    end
+    return one, at, last, value
+  end,
   ["a step size that a method has in a local"] = function(A, B, k)
     local model = {rate = 0.5 * k}
     function model:step(i)

@@ -9,6 +9,7 @@ local result = require("meissa.kernel.result")
 
 local seed = require "spec.support.seed"
 local RULES = { "+", "*", "min", "max", "and", "or", "private", "group" }
+local LEADERS = { "min", "max", "and", "or" }
 local WINS = { "beyond", "equal", "unless" }
 local OWN_WINS = { ["and"] = { "beyond" }, ["or"] = { "beyond", "equal" } }
 local LOGIC = { ["and"] = true, ["or"] = true }
@@ -19,13 +20,15 @@ local function number(pick)
   return pick(2) == 1 and SPECIAL[pick(#SPECIAL)] or (pick() - 0.5) * 10 ^ pick(-20, 20)
 end
 
--- An extreme at one of so many places, and what is assigned with it at the others.
+-- An extreme or the first value at one of so many places, and what is assigned with it at others.
 local function add_group(info, pick)
   local begin, count = #info.results, pick(3) + 1
-  local leader, wins = begin + pick(count), WINS[pick(#WINS)]
+  local leader, op = begin + pick(count), LEADERS[pick(#LEADERS)]
+  local wins = OWN_WINS[op] or WINS
+  wins = wins[pick(#wins)]
   for n = begin + 1, begin + count do
     info.results[n] = { capture = n, role = "reduction", leader = leader, wins = wins,
-      op = n ~= leader and "with" or pick(2) == 1 and "min" or "max" }
+      op = n ~= leader and "with" or op, leads = n == leader }
   end
 end
 
@@ -48,26 +51,33 @@ end
 local function block_of(info, pick, tags)
   local slots = ffi.new("ms_native_slot[?]", 1 + 2 * #info.results)
   ffi.copy(slots, "\255slots\0\0", 8)
-  local taken = pick(3) > 1 -- by what goes with extremes
+  local taken = pick(3) > 1 -- by what is assigned together
   for n, scalar in ipairs(info.results) do
-    local with, free = scalar.op == "with", scalar.role == "private" or LOGIC[scalar.op]
+    local logic = LOGIC[scalar.op]
+    local with = scalar.op == "with" or logic and scalar.leads
+    local free = scalar.role == "private" or logic and not with
     slots[2 * n - 1].number = number(pick)
     slots[2 * n].whole = free and tags[pick(#tags)] or
-      with and (taken and tags[pick(2, #tags)] or NONE) or NUMBER
+      with and (taken and tags[pick(2, #tags - (logic and 1 or 0))] or NONE) or NUMBER
   end
   return ffi.string(slots, ffi.sizeof(slots))
 end
 
--- Equal bits, but for the sign of nan, which no operation of Lua's shows. Whether what has remained
--- true or false is assigned once more shows no more.
+-- Equal bits give equal texts, but for the sign of nan, which no operation of Lua's shows.
+local function text_of_value(value)
+  if value ~= value then return "nan" end
+  if value == 0 then return tostring(1 / value) end
+  return type(value) == "number" and ("%.17g"):format(value) or tostring(value)
+end
+
+-- Whether a reduction's variable that stays as it is is assigned once more shows no more.
 local function text_of(info, values, assigned)
   local parts = {}
   for _, each in ipairs(assigned) do
-    local value = each.value
-    if LOGIC[info.results[each.capture].op] and value == values[each.capture] then value = "old" end
-    local text = value ~= value and "nan" or value == 0 and tostring(1 / value)
-      or type(value) == "number" and ("%.17g"):format(value) or tostring(value)
-    if text ~= "old" then parts[#parts + 1] = each.capture .. "=" .. text end
+    local text = text_of_value(each.value)
+    local stays = info.results[each.capture].role == "reduction" and
+      text == text_of_value(values[each.capture])
+    if not stays then parts[#parts + 1] = each.capture .. "=" .. text end
   end
   return table.concat(parts, " ")
 end
@@ -80,7 +90,9 @@ describe("results that came as one string (seed " .. seed .. ")", function()
       local info, values, list = kernel_info(pick), {}, {}
       for n, scalar in ipairs(info.results) do
         values[n] = number(pick)
-        if LOGIC[scalar.op] then values[n] = ({ true, false, 0, "text" })[pick(5)] end
+        -- From nil, blocks assign nothing where one asks for `s and ...`.
+        local most = scalar.leads and scalar.op == "and" and 4 or 5
+        if LOGIC[scalar.op] then values[n] = ({ true, false, 0, "text" })[pick(most)] end
       end
       for b = 1, pick(40) do list[b] = block_of(info, pick, { NONE, NUMBER, 2, 3, NIL }) end
       assert.is_true(result.combines_flat(info))

@@ -23,20 +23,6 @@ static bool takes_min(ms_reduce_wins wins, double a, double b) {
   return !(a < b) && b != INFINITY;
 }
 
-static double combine(const ms_combine_rule *rule, double a, double b) {
-  ms_reduce_wins wins = (ms_reduce_wins)rule->wins;
-  switch (rule->op) {
-    case MS_REDUCE_SUM:
-      return a + b;
-    case MS_REDUCE_PRODUCT:
-      return a * b;
-    case MS_REDUCE_MAX:
-      return takes_max(wins, a, b) ? b : a;
-    default:
-      return takes_min(wins, a, b) ? b : a;
-  }
-}
-
 /* What a block left of one scalar. */
 typedef struct left {
   ms_native_slot value, tag;
@@ -53,6 +39,10 @@ static void set(ms_native_slot *scalar, const left *of) {
   scalar[1] = of->tag;
 }
 
+static bool is_logic(const ms_combine_rule *rule) {
+  return rule->op == MS_REDUCE_AND || rule->op == MS_REDUCE_OR;
+}
+
 /* Whether a scalar that `and` and `or` reduce is true. */
 static bool is_true(const ms_native_slot *scalar) {
   int64_t tag = scalar[1].whole;
@@ -65,30 +55,32 @@ static bool takes_truth(const ms_combine_rule *rule, const ms_native_slot *scala
   return is_true(scalar) == (rule->op == MS_REDUCE_AND);
 }
 
-/* Takes what one block left of a scalar that goes by itself. */
-static int32_t take(const ms_combine_rule *rule, const left *of, ms_native_slot *scalar) {
-  bool logic = rule->op == MS_REDUCE_AND || rule->op == MS_REDUCE_OR;
-  if (rule->op == MS_COMBINE_LAST || logic) {
-    if (of->tag.whole == MS_NATIVE_NONE) return 0;
-    if (!logic || takes_truth(rule, scalar, of->tag.whole)) set(scalar, of);
-    return 0;
-  }
-  if (of->tag.whole != MS_NATIVE_NUMBER) return -1;
-  scalar[0].number = combine(rule, scalar[0].number, of->value.number);
-  scalar[1] = of->tag;
-  return 0;
+/* Whether what a block left of an extreme takes the place of the one before. */
+static bool takes_extreme(const ms_combine_rule *rule, double old, double new) {
+  ms_reduce_wins wins = (ms_reduce_wins)rule->wins;
+  return rule->op == MS_REDUCE_MAX ? takes_max(wins, old, new) : takes_min(wins, old, new);
 }
 
-/* Takes an extreme with which others are assigned, of blocks that have assigned them: 1 if it takes
- * the place of the one before. */
-static int32_t take_leader(const ms_combine_rule *rule, const char *block, const left *of,
-                           ms_native_slot *scalar) {
-  if (left_of(block, rule->with).tag.whole == MS_NATIVE_NONE) return 0;
-  if (of->tag.whole != MS_NATIVE_NUMBER) return -1;
-  double old = scalar[0].number, new = of->value.number;
-  ms_reduce_wins wins = (ms_reduce_wins)rule->wins;
-  bool taken = rule->op == MS_REDUCE_MAX ? takes_max(wins, old, new) : takes_min(wins, old, new);
-  if (taken) set(scalar, of);
+/* Takes what one block left of a scalar that is assigned with no other, or leads those that are:
+ * then only of blocks that have assigned them. 1 if it takes the place of the one before. */
+static int32_t take(const ms_combine_rule *rule, const char *block, const left *of,
+                    ms_native_slot *scalar) {
+  if (rule->with >= 0 && left_of(block, rule->with).tag.whole == MS_NATIVE_NONE) return 0;
+  left new = *of;
+  bool taken = true;
+  if (rule->op == MS_COMBINE_LAST || is_logic(rule)) {
+    if (of->tag.whole == MS_NATIVE_NONE) return 0;
+    if (is_logic(rule)) taken = takes_truth(rule, scalar, of->tag.whole);
+  } else if (of->tag.whole != MS_NATIVE_NUMBER) {
+    return -1;
+  } else if (rule->op == MS_REDUCE_SUM) {
+    new.value.number = scalar[0].number + of->value.number;
+  } else if (rule->op == MS_REDUCE_PRODUCT) {
+    new.value.number = scalar[0].number * of->value.number;
+  } else {
+    taken = takes_extreme(rule, scalar[0].number, of->value.number);
+  }
+  if (taken) set(scalar, &new);
   return taken;
 }
 
@@ -99,12 +91,10 @@ static int32_t take_all(const ms_combine_rule *rules, uint32_t count, const char
   for (uint32_t n = 0; n < count; n++) {
     left of = left_of(block, n);
     ms_native_slot *scalar = &scalars[2 * (size_t)n];
-    bool leads = rules[n].with >= 0;
     if (rules[n].op == MS_REDUCE_WITH) continue;
-    int32_t found =
-        leads ? take_leader(&rules[n], block, &of, scalar) : take(&rules[n], &of, scalar);
+    int32_t found = take(&rules[n], block, &of, scalar);
     if (found < 0) return -1;
-    if (leads && found > 0) taken |= (uint64_t)1 << n;
+    if (rules[n].with >= 0 && found > 0) taken |= (uint64_t)1 << n;
   }
   for (uint32_t n = 0; n < count && taken != 0; n++) {
     left of = left_of(block, n);
