@@ -134,10 +134,10 @@ static int multiply_vector(double *product, const ms_array *a, const ms_array *x
   return ms_error_set(err, MS_ARR, "an element is beyond 2^53 and no exact number");
 }
 
-int ms_array_gemv(ms_array *y, ms_scale scale, ms_array *a, ms_array *x, ms_error *err) {
+int ms_array_gemv(ms_array *y, const ms_scale *scale, ms_array *a, ms_array *x, ms_error *err) {
   if (check_factor(a, 2, "gemv: the matrix", err) != 0 ||
       check_operand(x, 1, "gemv: the vector", err) != 0 ||
-      check_result(y, 1, "gemv: the result", &scale, err) != 0 ||
+      check_result(y, 1, "gemv: the result", scale, err) != 0 ||
       check_extent("gemv", a->dims[1], x->dims[0], err) != 0 ||
       check_extent("gemv", a->dims[0], y->dims[0], err) != 0) {
     return -1;
@@ -146,7 +146,7 @@ int ms_array_gemv(ms_array *y, ms_scale scale, ms_array *a, ms_array *x, ms_erro
   if (product == NULL) return -1;
   int failed =
       a->sparse ? ms_product_sparse(product, a, x, err) : multiply_vector(product, a, x, err);
-  if (failed == 0) return store(y, scale, product, err);
+  if (failed == 0) return store(y, *scale, product, err);
   free(product);
   return -1;
 }
@@ -164,10 +164,11 @@ static double *widen_vector(const ms_array *x, ms_error *err) {
   return numbers;
 }
 
-int ms_array_ger(ms_array *a, ms_scale scale, const ms_array *x, const ms_array *y, ms_error *err) {
+int ms_array_ger(ms_array *a, const ms_scale *scale, const ms_array *x, const ms_array *y,
+                 ms_error *err) {
   if (check_operand(x, 1, "ger: the first vector", err) != 0 ||
       check_operand(y, 1, "ger: the second vector", err) != 0 ||
-      check_result(a, 2, "ger: the result", &scale, err) != 0 ||
+      check_result(a, 2, "ger: the result", scale, err) != 0 ||
       check_extent("ger", a->dims[0], x->dims[0], err) != 0 ||
       check_extent("ger", a->dims[1], y->dims[0], err) != 0) {
     return -1;
@@ -181,13 +182,13 @@ int ms_array_ger(ms_array *a, ms_scale scale, const ms_array *x, const ms_array 
   }
   free(left);
   free(right);
-  return product == NULL ? -1 : store(a, scale, product, err);
+  return product == NULL ? -1 : store(a, *scale, product, err);
 }
 
-int ms_array_gemm(ms_array *c, ms_scale scale, ms_array *a, ms_array *b, ms_error *err) {
+int ms_array_gemm(ms_array *c, const ms_scale *scale, ms_array *a, ms_array *b, ms_error *err) {
   if (check_factor(a, 2, "gemm: the first matrix", err) != 0 ||
       check_factor(b, 2, "gemm: the second matrix", err) != 0 ||
-      check_result(c, 2, "gemm: the result", &scale, err) != 0 ||
+      check_result(c, 2, "gemm: the result", scale, err) != 0 ||
       check_extent("gemm", a->dims[1], b->dims[0], err) != 0 ||
       check_extent("gemm", c->dims[0], a->dims[0], err) != 0 ||
       check_extent("gemm", c->dims[1], b->dims[1], err) != 0) {
@@ -200,7 +201,7 @@ int ms_array_gemm(ms_array *c, ms_scale scale, ms_array *a, ms_array *b, ms_erro
   if (product == NULL) return -1;
   int failed = a->sparse || b->sparse ? ms_product_sparse(product, a, b, err)
                                       : ms_product_blocks(product, a, b, err);
-  if (failed == 0) return store(c, scale, product, err);
+  if (failed == 0) return store(c, *scale, product, err);
   free(product);
   return -1;
 }
