@@ -169,7 +169,7 @@ test:
 LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines capture/worlds base/progress \
            driver/replicate_rules driver/reductions project/rock capture/objects kernel/bench \
            driver/replicate_stale capture/names driver/served_roads depend/guards_random \
-           driver/runtime_ends depend/oracle kernel/native_engine driver/outcome \
+           driver/runtime_ends depend/oracle kernel/native_engine driver/gather \
            driver/replicas_workers driver/replicate_models kernel/bounds kernel/native_emit \
            capture/library_bodies face/docs driver/classes driver/failure \
            driver/replicate_chaos driver/ends driver/memory plan/views)) \

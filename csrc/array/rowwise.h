@@ -219,7 +219,7 @@ static inline void ms_row_pow_double(double *y, int64_t y_stride, int64_t count,
 }
 
 /* Whether combining rows element by element, all at once, is as if x had been copied first. */
-static inline bool ms_csr_apart(const void *y, const void *x, int64_t bytes) {
+static inline bool ms_row_apart(const void *y, const void *x, int64_t bytes) {
   uintptr_t to = (uintptr_t)y, from = (uintptr_t)x;
   return to == from || (to - from >= (uintptr_t)bytes && from - to >= (uintptr_t)bytes);
 }
@@ -240,7 +240,7 @@ static inline int64_t ms_row_turn(int64_t ahead, int64_t x_stride, int64_t y_str
 /* y[k] = NEW for all elements; NEW sees the k-th elements of y and x, rows of one type. */
 #define MS_COMBINE(element, NEW)                                                                  \
   do {                                                                                            \
-    if (y_stride == 1 && x_stride == 1 && ms_csr_apart(y, x, count * (int64_t)sizeof(element))) { \
+    if (y_stride == 1 && x_stride == 1 && ms_row_apart(y, x, count * (int64_t)sizeof(element))) { \
       MS_ANY_ORDER for (int64_t k = 0; k < count; k++) {                                          \
         y[k] = (element)(NEW(y[k], x[k]));                                                        \
       }                                                                                           \

@@ -33,7 +33,7 @@ static bool is_plain(const ms_array *array) {
          !has_labels(array);
 }
 
-/* Whether an array of the launch beside the `own` one shares its store, or is in none. */
+/* Whether another array of the launch, or its space, has the store of the `own` one. */
 static bool is_shared(const ms_launch *of, const ms_captured_value *own) {
   const ms_store *store = own->array->store;
   for (uint32_t c = 0; c < of->capture_count; c++) {

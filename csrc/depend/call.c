@@ -214,11 +214,12 @@ static bool method_of_element(ms_walk *walk, const ms_abstract_value *object, ms
     return true;
   }
   const size_t prefix = strlen(MS_FIELD_METHOD);
+  ms_arguments all = {0};
   for (uint32_t f = 0; f < binding->field_count; f++) {
     const ms_field *field = &binding->fields[f];
     if (strncmp(field->name, MS_FIELD_METHOD, prefix) != 0) continue;
     if (strcmp(field->name + prefix, node->text) != 0) continue;
-    ms_arguments all = ms_arguments_evaluate(walk, node, object);
+    if (found == 0) all = ms_arguments_evaluate(walk, node, object);
     ms_walk_binding(walk, field->binding, &method);
     call_possible(walk, &method, &all, node, found++ == 0, value);
   }

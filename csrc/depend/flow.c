@@ -183,7 +183,7 @@ typedef struct branching {
   const ms_guard *out;          /* where the branches that were walked end */
   bool exact;                   /* that is known exactly */
   bool possible;
-  ms_quadratic_branch_path *paths; /* through the branches, and around all */
+  ms_branch_path *paths; /* through the branches, and around all */
 } branching;
 
 static void walk_condition(ms_walk *walk, ms_node *node, branching *all) {

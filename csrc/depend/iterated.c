@@ -81,10 +81,11 @@ static bool walk_elements(ms_walk *walk, ms_node *node) {
   }
   if (k > 2) ms_node_walk(node, blur, walk);
   if (k > 1) return true;
+  if (!walk->bindings[list.binding].listed) return false;
   const ms_abstract_value any = ms_abstract_value_scalar();
   ms_walk_part(walk, &list, node->kid[0]->kid[1], &element);
-  if (element.list != 0) walk_element(walk, node, &any, &element);
-  return element.list != 0;
+  walk_element(walk, node, &any, &element);
+  return true;
 }
 
 void ms_walk_generic(ms_walk *walk, ms_node *node) {

@@ -107,16 +107,16 @@ static void part_ways(ms_walk *walk, const ms_change *since) {
 /* ---- paths that meet ---- */
 
 /* A path through an if: where it comes out, and what locals hold there that it has changed. */
-typedef struct ms_quadratic_branch_path {
+typedef struct ms_branch_path {
   const ms_guard *guard;
   struct kept {
     const ms_local_value **slot, *held;
     struct kept *next;
   } * kept;
-  ms_quadratic_branch_path *next;
-} ms_quadratic_branch_path;
+  ms_branch_path *next;
+} ms_branch_path;
 
-static bool find_kept(const ms_quadratic_branch_path *path, const ms_local_value **slot,
+static bool find_kept(const ms_branch_path *path, const ms_local_value **slot,
                       const ms_local_value **held) {
   for (const struct kept *each = path->kept; each != NULL; each = each->next) {
     if (each->slot != slot) continue;
@@ -126,11 +126,11 @@ static bool find_kept(const ms_quadratic_branch_path *path, const ms_local_value
   return false;
 }
 
-void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_quadratic_branch_path **paths) {
-  ms_quadratic_branch_path *path = ms_arena_take(walk->arena, 1, sizeof *path);
+void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **paths) {
+  ms_branch_path *path = ms_arena_take(walk->arena, 1, sizeof *path);
   walk->failed = walk->failed || path == NULL;
   if (path == NULL) return;
-  *path = (ms_quadratic_branch_path){.guard = walk->guard, .next = *paths};
+  *path = (ms_branch_path){.guard = walk->guard, .next = *paths};
   *paths = path;
   for (const ms_change *each = walk->change; each != since; each = each->previous) {
     const ms_local_value *known;
@@ -145,10 +145,10 @@ void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_quadratic_branch
 }
 
 /* What a local holds where the paths have met; false if that is not known. */
-static bool meet(ms_walk *walk, const ms_quadratic_branch_path *paths, const ms_local_value **slot,
+static bool meet(ms_walk *walk, const ms_branch_path *paths, const ms_local_value **slot,
                  bool exact, ms_abstract_value *value) {
   ms_collection made = ms_pieces_begin(walk);
-  for (const ms_quadratic_branch_path *path = paths; path != NULL; path = path->next) {
+  for (const ms_branch_path *path = paths; path != NULL; path = path->next) {
     const ms_local_value *held = *slot;
     if (ms_guard_is_never(path->guard)) continue;
     find_kept(path, slot, &held);
@@ -163,9 +163,9 @@ typedef struct ms_met {
   struct ms_met *next;
 } ms_met;
 
-bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_quadratic_branch_path *paths, bool exact) {
+bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact) {
   ms_met *all = NULL;
-  for (const ms_quadratic_branch_path *path = paths; path != NULL; path = path->next) {
+  for (const ms_branch_path *path = paths; path != NULL; path = path->next) {
     for (const struct kept *each = path->kept; each != NULL; each = each->next) {
       ms_abstract_value value;
       if (!meet(walk, paths, each->slot, exact, &value)) continue;

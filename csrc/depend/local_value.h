@@ -7,8 +7,8 @@
 
 #include "depend/walk_state.h"
 
-typedef struct ms_after ms_after;                                 /* see local_value.c */
-typedef struct ms_quadratic_branch_path ms_quadratic_branch_path; /* see local_value.c */
+typedef struct ms_after ms_after;             /* see local_value.c */
+typedef struct ms_branch_path ms_branch_path; /* see local_value.c */
 
 /* A numeric loop's iterations. */
 typedef struct ms_trips {
@@ -30,11 +30,11 @@ bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_valu
 void ms_walk_forget(ms_walk *walk, ms_node *node);
 
 /* A path through an if ends here; what it assigned is kept with it and undone. */
-void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_quadratic_branch_path **paths);
+void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **paths);
 
 /* Where all paths of an if have met: what locals then hold; whether some hold what they were given
  * in `node`. */
-bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_quadratic_branch_path *paths, bool exact);
+bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact);
 
 /* Before a numeric loop with these ends. */
 void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_abstract_value *ends);

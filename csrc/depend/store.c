@@ -291,6 +291,7 @@ static bool find_no_table(ms_walk *walk, bool proven, const ms_node *node) {
                                       [MS_BIND_STRING] = "a string"};
   int64_t capture = node->kind == MS_INDEX ? ms_loop_capture_of(walk->loop, node->kid[0]) : -1;
   if (capture < 0 || walk->loop->captures[capture].assigned) return false;
+  if (walk->bindings[capture].depth != walk->loop->captures[capture].field_count) return false;
   ms_binding_kind kind = walk->bindings[capture].kind;
   if (kind >= sizeof words / sizeof *words) return false;
   const char *name = walk->loop->tree->text + node->kid[0]->begin;

@@ -56,8 +56,10 @@ static int complete_operands(const ms_session *session, ms_run *run) {
       operand->place = (uint64_t)(from->data - segment->base);
     }
     if (ms_operand_check(operand, i, &job->grid, session->config.shared, run->err) != 0) return -1;
-    if (!fits(from->needs == NULL ? NULL : &from->needs->lists, job, operand) ||
-        !fits(operand->lists, job, operand)) {
+    const ms_needs *needs = from->needs;
+    bool filled = needs == NULL ||
+                  (needs->filled == needs->lists.blocks && fits(&needs->lists, job, operand));
+    if (!filled || !fits(operand->lists, job, operand)) {
       return ms_error_set(run->err, MS_BUG, "what blocks need of array %u is of another loop",
                           i + 1);
     }

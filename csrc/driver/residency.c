@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Cached operands: what workers keep of arrays that jobs only read, where memory is not shared.
- * What a worker has in the right version is not sent again. */
+ * What a worker has in the right version is not sent again. Of arrays that are written by lists
+ * what blocks read is lent for a job. */
 #include "driver/residency.h"
 
 #include <stdlib.h>
@@ -99,11 +100,11 @@ static ms_index_list *indices_of(const ms_session *session, ms_worker_handle *me
 }
 
 /* Whether values on a list, and the list if it has to go, too, are no less than all elements. */
-static bool is_as_much(ms_index_list *indices, const ms_operand *operand) {
+static bool is_as_much(const ms_index_list *indices, const ms_operand *operand) {
   uint64_t values = (uint64_t)indices->elements * operand->element,
            whole = (uint64_t)ms_operand_elements(operand) * operand->element;
   /* The list itself counts the first time; if there is a second, there will be more. */
-  uint64_t runs = indices->uses++ > 0 ? 0 : (uint64_t)indices->run_count * sizeof *indices->runs;
+  uint64_t runs = indices->uses > 0 ? 0 : (uint64_t)indices->run_count * sizeof *indices->runs;
   return values + runs >= whole;
 }
 
@@ -123,7 +124,9 @@ int ms_residency_lend(ms_session *session, ms_worker_handle *member, ms_run *run
   if (indices == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   indices->used = session->jobs;
   if (indices->elements == 0) return 0;
-  if (!is_as_much(indices, operand)) return post_values(member, operand, number, indices, err);
+  bool whole_too = is_as_much(indices, operand);
+  indices->uses++;
+  if (!whole_too) return post_values(member, operand, number, indices, err);
   ms_transfer whole = ms_transfer_make(&run->elements[number], number, 0, 0, operand->dims[0]);
   return ms_worker_handle_post(member, whole, err);
 }
@@ -139,7 +142,9 @@ int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *ru
   entry->used = indices->used = session->jobs;
   bool current = is_current(entry, operand);
   if (indices->elements == 0 || (current && entry->list == indices->copy)) return 0;
-  if (is_as_much(indices, operand) || (current && entry->list == 0 && entry->hi > entry->lo)) {
+  bool whole_too = is_as_much(indices, operand);
+  indices->uses++;
+  if (whole_too || (current && entry->list == 0 && entry->hi > entry->lo)) {
     return ms_residency_load(session, member, run, number, err);
   }
   *entry = (ms_residency){.id = operand->id,

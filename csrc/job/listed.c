@@ -24,48 +24,41 @@ static uint32_t take(ms_listed *place, int64_t count, ms_span *runs) {
   return taken;
 }
 
-int64_t ms_listed_gather(ms_listed *place, const ms_elements *all, int64_t count, void *out) {
-  const unsigned char *row = ms_elements_in_a_row(all);
-  size_t element = all->operand->element;
-  unsigned char *to = out;
-  int64_t left = count;
-  ms_span runs[AHEAD];
-  for (uint32_t taken; (taken = take(place, left, runs)) > 0;) {
-    for (uint32_t r = 0; row != NULL && r < taken; r++)
-      __builtin_prefetch(row + runs[r].first * element);
-    for (uint32_t r = 0; r < taken; r++) {
-      if (row != NULL) {
-        ms_elements_copy(to, row + runs[r].first * element, element, runs[r].count);
-      } else {
-        ms_elements_gather(all, runs[r].first, runs[r].count, to);
-      }
-      to += runs[r].count * element;
-      left -= runs[r].count;
-    }
-  }
-  return count - left;
-}
-
-int64_t ms_listed_scatter(ms_listed *place, const ms_elements *all, int64_t count, const void *in) {
+/* Copies the next elements, `count` at most, between their places and `bytes`: `back` to their
+ * places. How many they were. */
+static int64_t move(ms_listed *place, const ms_elements *all, int64_t count, unsigned char *bytes,
+                    bool back) {
   unsigned char *row = ms_elements_in_a_row(all);
   size_t element = all->operand->element;
-  const unsigned char *from = in;
   int64_t left = count;
   ms_span runs[AHEAD];
   for (uint32_t taken; (taken = take(place, left, runs)) > 0;) {
     for (uint32_t r = 0; row != NULL && r < taken; r++)
       __builtin_prefetch(row + runs[r].first * element, 1);
     for (uint32_t r = 0; r < taken; r++) {
+      ms_span run = runs[r];
       if (row != NULL) {
-        ms_elements_copy(row + runs[r].first * element, from, element, runs[r].count);
+        unsigned char *at = row + run.first * element;
+        ms_elements_copy(back ? at : bytes, back ? bytes : at, element, run.count);
+      } else if (back) {
+        ms_elements_scatter(all, run.first, run.count, bytes);
       } else {
-        ms_elements_scatter(all, runs[r].first, runs[r].count, from);
+        ms_elements_gather(all, run.first, run.count, bytes);
       }
-      from += runs[r].count * element;
-      left -= runs[r].count;
+      bytes += run.count * element;
+      left -= run.count;
     }
   }
   return count - left;
+}
+
+int64_t ms_listed_gather(ms_listed *place, const ms_elements *all, int64_t count, void *out) {
+  return move(place, all, count, out, false);
+}
+
+int64_t ms_listed_scatter(ms_listed *place, const ms_elements *all, int64_t count, const void *in) {
+  /* Only read from: `move` copies the other way. */
+  return move(place, all, count, (unsigned char *)(uintptr_t)in, true);
 }
 
 /* ---- a worker's share ---- */
@@ -89,28 +82,24 @@ static bool next_block(ms_listed_share *share) {
   return true;
 }
 
-bool ms_listed_share_gather(ms_listed_share *share, const ms_elements *all, int64_t count,
-                            void *out) {
-  unsigned char *to = out;
+static bool move_share(ms_listed_share *share, const ms_elements *all, int64_t count,
+                       unsigned char *bytes, bool back) {
   while (count > 0 && share->block != MS_NO_BLOCK) {
-    int64_t got = ms_listed_gather(&share->place, all, count, to);
-    to += (size_t)got * all->operand->element;
-    share->done += got;
-    count -= got;
+    int64_t moved = move(&share->place, all, count, bytes, back);
+    bytes += (size_t)moved * all->operand->element;
+    share->done += moved;
+    count -= moved;
     if (count > 0 && !next_block(share)) break;
   }
   return count == 0;
 }
 
+bool ms_listed_share_gather(ms_listed_share *share, const ms_elements *all, int64_t count,
+                            void *out) {
+  return move_share(share, all, count, out, false);
+}
+
 bool ms_listed_share_scatter(ms_listed_share *share, const ms_elements *all, int64_t count,
                              const void *in) {
-  const unsigned char *from = in;
-  while (count > 0 && share->block != MS_NO_BLOCK) {
-    int64_t got = ms_listed_scatter(&share->place, all, count, from);
-    from += (size_t)got * all->operand->element;
-    share->done += got;
-    count -= got;
-    if (count > 0 && !next_block(share)) break;
-  }
-  return count == 0;
+  return move_share(share, all, count, (unsigned char *)(uintptr_t)in, true);
 }

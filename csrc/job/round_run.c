@@ -5,13 +5,11 @@
 
 #include <xmmintrin.h>
 
-#define MOST_BOUNDS (2 * MS_MAX_DIMS + 2)
-
 uint32_t ms_round_run_blocks(const ms_round_run *run, uint32_t first, uint32_t last,
                              ms_native_slot *left) {
   unsigned control = _mm_getcsr();
   _mm_setcsr(MS_NATIVE_CONTROL);
-  int64_t bounds[MOST_BOUNDS];
+  int64_t bounds[MS_LAYOUT_BOUNDS];
   uint32_t block = first;
   for (; block < last; block++, left += run->width) {
     ms_versions_begin(run->versions, block);

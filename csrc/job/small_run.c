@@ -13,10 +13,8 @@
 #include "job/report.h"
 #include "plan/order.h"
 
-#define MOST_BOUNDS (2 * MS_MAX_DIMS + 2)
-
 int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan) {
-  int64_t bounds[MOST_BOUNDS];
+  int64_t bounds[MS_LAYOUT_BOUNDS];
   int32_t worst = MS_NATIVE_ENDS;
   for (uint32_t block = 0; block < plan->blocks && worst < MS_NATIVE_DOUBTFUL; block++) {
     ms_layout_bounds(&plan->layout, block, bounds);
@@ -119,7 +117,7 @@ static bool merge_stage(ms_small_run *run) {
 /* Whether a block went through to its end. */
 static bool run_block(ms_small_run *run, const ms_plan *plan, uint32_t block, ms_native_slot *left,
                       unsigned long long job) {
-  int64_t bounds[MOST_BOUNDS];
+  int64_t bounds[MS_LAYOUT_BOUNDS];
   ms_layout_bounds(&plan->layout, block, bounds);
   left->whole = run->mark;
   if (run->memory != NULL) ms_block_local_begin(run->memory, block);

@@ -97,10 +97,6 @@ uint64_t ms_status_page_status(const ms_status_page *slot, ms_status which) {
   return atomic_load((const _Atomic uint64_t *)(const void *)at);
 }
 
-uint32_t ms_status_page_progress(const ms_status_page *slot, uint64_t job) {
-  return ms_status_value(atomic_load(&slot->progress), job, 0);
-}
-
 void ms_status_page_ring(ms_status_page *slot) {
   if (atomic_load(&slot->asleep) == 0) return;
   atomic_fetch_add(&slot->bell, 1);

@@ -69,9 +69,6 @@ void ms_status_page_publish(ms_status_page *slot, ms_status which, uint64_t valu
 /* Reads one. */
 uint64_t ms_status_page_status(const ms_status_page *slot, ms_status which);
 
-/* How many blocks of `job` the worker of `slot` has finished. */
-uint32_t ms_status_page_progress(const ms_status_page *slot, uint64_t job);
-
 /* Wakes the worker of `slot` if it sleeps: after publishing, or cancelling. */
 void ms_status_page_ring(ms_status_page *slot);
 

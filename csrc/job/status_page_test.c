@@ -35,6 +35,11 @@ static void publish(ms_status_page *own, uint64_t job, uint32_t count) {
   ms_status_page_publish(own, MS_STATUS_PROGRESS, ms_status_of(job, count));
 }
 
+/* How many blocks of `job` the worker of `slot` has finished. */
+static uint32_t progress_of(const ms_status_page *slot, uint64_t job) {
+  return ms_status_value(ms_status_page_status(slot, MS_STATUS_PROGRESS), job, 0);
+}
+
 static uint32_t draw(uint32_t *state) {
   *state = *state * 1664525u + 1013904223u;
   return *state >> 8;
@@ -50,10 +55,10 @@ typedef struct runner {
 static void await(runner *self, ms_status_page *before, uint32_t count) {
   long began = now_ms();
   uint32_t looks = draw(&self->random) % 3 == 0 ? draw(&self->random) % 200 : 0;
-  while (looks-- > 0 && ms_status_page_progress(before, JOB) < count) ms_spin_pause();
-  while (ms_status_page_progress(before, JOB) < count) {
+  while (looks-- > 0 && progress_of(before, JOB) < count) ms_spin_pause();
+  while (progress_of(before, JOB) < count) {
     uint32_t heard = ms_status_page_listen(&page[self->number]);
-    if (ms_status_page_progress(before, JOB) < count) {
+    if (progress_of(before, JOB) < count) {
       ms_status_page_sleep(&page[self->number], heard, LONG);
     }
     ms_status_page_wake(&page[self->number]);
@@ -91,7 +96,7 @@ static void check_no_lost_ring(uint32_t seed) {
   for (uint32_t i = 0; i < RUNNERS; i++) {
     pthread_join(threads[i], NULL);
     CHECK(runners[i].right && runners[i].longest < PATIENCE);
-    CHECK(ms_status_page_progress(&page[i], JOB) == TURNS);
+    CHECK(progress_of(&page[i], JOB) == TURNS);
   }
   CHECK(trail[RUNNERS * TURNS - 1] == RUNNERS * TURNS);
 }
@@ -100,12 +105,12 @@ static void check_no_lost_ring(uint32_t seed) {
 static void check_jobs(void) {
   ms_status_page *slot = &page[0];
   publish(slot, 41, 3);
-  CHECK(ms_status_page_progress(slot, 41) == 3);
-  CHECK(ms_status_page_progress(slot, 42) == 0 && ms_status_page_progress(slot, 40) == 0);
+  CHECK(progress_of(slot, 41) == 3);
+  CHECK(progress_of(slot, 42) == 0 && progress_of(slot, 40) == 0);
   publish(slot, ((uint64_t)1 << 32) + 5, 1);
-  CHECK(ms_status_page_progress(slot, ((uint64_t)1 << 32) + 5) == 1);
+  CHECK(progress_of(slot, ((uint64_t)1 << 32) + 5) == 1);
   ms_status_page_clear(slot); /* a new process goes on where the old one ended */
-  CHECK(ms_status_page_progress(slot, ((uint64_t)1 << 32) + 5) == 1);
+  CHECK(progress_of(slot, ((uint64_t)1 << 32) + 5) == 1);
 }
 
 /* A sleep ends when its time is over, and does not begin after a ring that was heard too late. */
@@ -135,8 +140,8 @@ static void check_noise(uint32_t seed) {
     ms_status_page_sleep(&page[1], ms_status_page_listen(&page[1]) + (round % 2 == 0), 0);
     ms_status_page_wake(&page[1]);
     uint64_t job = atomic_load(&page[0].progress) >> 32;
-    CHECK(ms_status_page_progress(&page[0], job) == (uint32_t)atomic_load(&page[0].progress));
-    CHECK(ms_status_page_progress(&page[0], job ^ 1) == 0);
+    CHECK(progress_of(&page[0], job) == (uint32_t)atomic_load(&page[0].progress));
+    CHECK(progress_of(&page[0], job ^ 1) == 0);
   }
 }
 
@@ -150,7 +155,7 @@ static void check_mapping(int fd) {
   ms_status_page *again = ms_status_page_map(RUNNERS, fd);
   CHECK(again != NULL);
   publish(&page[2], 3, 4);
-  CHECK(ms_status_page_progress(&again[2], 3) == 4);
+  CHECK(progress_of(&again[2], 3) == 4);
   ms_status_page_unmap(again, RUNNERS);
   fclose(small);
 }
@@ -169,7 +174,7 @@ static void check_shelves(int fd) {
     const char *shelf = ms_status_page_shelf(again, RUNNERS, w);
     for (size_t at = 0; at < MS_SHELF_SIZE; at++) same = same && shelf[at] == (char)(w + 1);
   }
-  CHECK(same && ms_status_page_progress(&again[RUNNERS - 1], 5) == 6);
+  CHECK(same && progress_of(&again[RUNNERS - 1], 5) == 6);
   /* What is given back reads as nothing, and no other shelf loses any. */
   ms_status_page_clear_shelf(page, RUNNERS, 1, MS_SHELF_SIZE - 5000);
   const char *before = ms_status_page_shelf(again, RUNNERS, 0),

@@ -24,7 +24,7 @@ typedef struct ms_transfer {
   uint32_t operand, dim;
   int64_t lo, hi;               /* rows */
   int64_t next, count;          /* elements, or runs of a list, sent and in all */
-  size_t element;               /* bytes of one */
+  size_t element;               /* bytes of one, of a run at most */
   uint64_t moved;               /* bytes sent */
   const ms_index_list *indices; /* of a list or its values; not owned */
   uint32_t position; /* of values: the worker's first block that needs them; 0: the first part */

@@ -160,6 +160,16 @@ static unsigned char *locate_list(const ms_undo *undo, const ms_undo_part *part,
          (size_t)part->lists->before[block] * undo->operands[part->operand].element;
 }
 
+/* Copies the elements of a block's list to their image, or `back`; how many they are. */
+static int64_t move_list(const ms_undo *undo, const ms_undo_part *part, uint32_t block, bool back) {
+  ms_elements all = ms_elements_of(&undo->operands[part->operand], part->box.data, false);
+  ms_listed list = ms_listed_begin(part->lists, block);
+  int64_t count;
+  unsigned char *image = locate_list(undo, part, block, &count);
+  return back ? ms_listed_scatter(&list, &all, count, image)
+              : ms_listed_gather(&list, &all, count, image);
+}
+
 /* Where a region that is no list lies: elements *first .. *first + *count of *box, and their image.
  */
 static unsigned char *locate(const ms_undo *undo, const ms_undo_part *part, uint32_t region,
@@ -192,12 +202,7 @@ static void complete(ms_undo *undo, uint32_t number) {
 static bool copy_region(const ms_undo *undo, const ms_undo_part *part, uint32_t region) {
   ms_strided box;
   int64_t first, count;
-  if (part->lists != NULL) {
-    ms_elements all = ms_elements_of(&undo->operands[part->operand], part->box.data, false);
-    ms_listed list = ms_listed_begin(part->lists, region);
-    void *image = locate_list(undo, part, region, &count);
-    return ms_listed_gather(&list, &all, count, image) > 0;
-  }
+  if (part->lists != NULL) return move_list(undo, part, region, false) > 0;
   unsigned char *image = locate(undo, part, region, &box, &first, &count);
   if (count == 0) return false;
   if (undo->size > CACHED) {
@@ -317,10 +322,7 @@ static void restore_region(const ms_undo *undo, const ms_undo_part *part, uint32
   ms_strided box;
   int64_t first, count;
   if (part->lists != NULL) {
-    ms_elements all = ms_elements_of(&undo->operands[part->operand], part->box.data, false);
-    ms_listed list = ms_listed_begin(part->lists, region);
-    const void *image = locate_list(undo, part, region, &count);
-    ms_listed_scatter(&list, &all, count, image);
+    move_list(undo, part, region, true);
     return;
   }
   const unsigned char *image = locate(undo, part, region, &box, &first, &count);

@@ -8,7 +8,7 @@
 /* The rows (0-based, end excluded) that a block makes of an array. */
 static void rows_of(const ms_versions *versions, const ms_version_array *array, uint32_t block,
                     int64_t *lo, int64_t *hi) {
-  int64_t bounds[2 * MS_MAX_DIMS + 2];
+  int64_t bounds[MS_LAYOUT_BOUNDS];
   if (array->starts != NULL) {
     *lo = array->starts[block % versions->ranges] - 1;
     *hi = array->starts[block % versions->ranges + 1] - 1;

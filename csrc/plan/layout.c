@@ -35,7 +35,7 @@ void ms_layout_bounds(const ms_layout *layout, uint32_t block, int64_t *bounds) 
 }
 
 uint64_t ms_layout_size(const ms_layout *layout, uint32_t block) {
-  int64_t bounds[2 * MS_MAX_DIMS + 2];
+  int64_t bounds[MS_LAYOUT_BOUNDS];
   ms_layout_bounds(layout, block, bounds);
   if (layout->of_entries) return (uint64_t)(bounds[1] - bounds[0] + 1);
   double size = 1;

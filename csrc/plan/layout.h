@@ -44,6 +44,16 @@ static inline int64_t ms_layout_begin(const ms_layout_axis *axis, int64_t range)
   return axis->first + (range * axis->each + more) * axis->step;
 }
 
+/* The range of an axis that a value of the axis lies in. */
+static inline int64_t ms_layout_range(const ms_layout_axis *axis, int64_t value) {
+  int64_t at = (value - axis->first) / axis->step, long_ones = axis->longer * (axis->each + 1);
+  if (at < long_ones) return at / (axis->each + 1);
+  return axis->longer + (at - long_ones) / axis->each;
+}
+
+/* Most bounds that a block has. */
+#define MS_LAYOUT_BOUNDS (2 * MS_MAX_DIMS + 2)
+
 /* Puts where block `block` lies into `bounds`: the first and the last entry, from 1, or the first
  * and the last value of each dimension and, of a grid along a row, of that. */
 MS_API void ms_layout_bounds(const ms_layout *layout, uint32_t block, int64_t *bounds);

@@ -88,12 +88,9 @@ static void choose_counts(lattice *samples) {
   }
 }
 
-/* The range of the space axis that a value lies in. */
+/* The range of the space axis that a value lies in, or the nearest one. */
 static int64_t range_of(const ms_plan_axis *axis, int64_t value) {
-  const ms_layout_axis *cut = &axis->cut;
-  int64_t place = (value - cut->first) / cut->step, long_ones = cut->longer * (cut->each + 1);
-  if (place < long_ones) return most(place, 0) / (cut->each + 1);
-  return least(cut->longer + (place - long_ones) / cut->each, cut->ranges - 1);
+  return least(most(ms_layout_range(&axis->cut, value), 0), axis->cut.ranges - 1);
 }
 
 static int64_t sum_at(const ms_index_sum *sum, const int64_t *at, uint32_t dims) {

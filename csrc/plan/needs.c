@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/axis.h"
+
 #define AT_ONCE 8 /* elements that are looked at together where there are no marks */
 
 /* ---- marks ---- */
@@ -130,26 +132,13 @@ void ms_needs_move(ms_needs *needs, void *memory) {
 
 /* ---- lists from numbers ---- */
 
-/* Values of a range. */
-static int64_t length_of(const ms_range *range) {
-  int64_t length = (range->hi - range->lo) / range->step + 1;
-  return length < 0 ? 0 : length;
-}
-
-/* The range of an axis that has a value. */
-static int64_t range_with(const ms_layout_axis *axis, int64_t value) {
-  int64_t at = (value - axis->first) / axis->step, long_ones = axis->longer * (axis->each + 1);
-  if (at < long_ones) return at / (axis->each + 1);
-  return axis->longer + (at - long_ones) / axis->each;
-}
-
 /* The block of the iteration with a number; -1: there is no such iteration. */
 static int64_t block_of(const ms_layout *layout, double number) {
   int64_t value[MS_MAX_DIMS], block = 0;
   if (!(number >= 1 && number <= 0x1p53)) return -1;
   int64_t rest = (int64_t)number - 1;
   for (uint32_t d = layout->dims; d-- > 0;) {
-    int64_t length = length_of(&layout->extents[d]);
+    int64_t length = ms_axis_length(&layout->extents[d]);
     if (length == 0) return -1;
     value[d] = layout->extents[d].lo + rest % length * layout->extents[d].step;
     rest /= length;
@@ -157,7 +146,7 @@ static int64_t block_of(const ms_layout *layout, double number) {
   if (rest > 0) return -1;
   for (uint32_t a = 0; a < layout->axis_count; a++) {
     const ms_layout_axis *axis = &layout->axes[a];
-    block = block * axis->ranges + range_with(axis, value[axis->at / 2]);
+    block = block * axis->ranges + ms_layout_range(axis, value[axis->at / 2]);
   }
   return block;
 }

@@ -83,7 +83,7 @@ static ms_layout make_layout(int64_t *volume, int64_t *blocks) {
 
 /* Whether the iteration with a number, from 1, is one of a block. */
 static bool is_in(const ms_layout *layout, uint32_t block, int64_t number) {
-  int64_t bounds[2 * MS_MAX_DIMS + 2], rest = number - 1;
+  int64_t bounds[MS_LAYOUT_BOUNDS], rest = number - 1;
   bool in = true;
   ms_layout_bounds(layout, block, bounds);
   for (uint32_t d = layout->dims; d-- > 0;) {

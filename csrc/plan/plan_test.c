@@ -29,7 +29,7 @@ static uint32_t find_block(const ms_plan *plan, int64_t i, int64_t j, uint32_t *
   uint32_t found = 0;
   *count = 0;
   for (uint32_t block = 0; block < plan->blocks; block++) {
-    int64_t b[2 * MS_MAX_DIMS + 2];
+    int64_t b[MS_LAYOUT_BOUNDS];
     ms_layout_bounds(&plan->layout, block, b);
     if (i < b[0] || i > b[1] || j > b[2] || j < b[3]) continue;
     found = block;

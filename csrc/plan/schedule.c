@@ -23,19 +23,19 @@ static ms_owner owner_of(const ms_schedule *schedule, uint32_t range) {
   return (ms_owner){.worker = 0, .blocks = MS_WHOLE};
 }
 
-/* Finds the blocks at which a phase is over for their owners. */
-static int close_phases(ms_schedule *schedule) {
+/* Lists the workers that have blocks in a phase; non-zero when memory is out. */
+static int list_phase_workers(ms_schedule *schedule) {
   uint32_t ranges = schedule->phase_blocks = schedule->grid.ranges[schedule->grid.sequential];
-  uint32_t *end = calloc(schedule->workers, sizeof *end);
-  schedule->closers = calloc(schedule->workers, sizeof *schedule->closers);
-  int failed = end == NULL || schedule->closers == NULL;
+  bool *has = calloc(schedule->workers, sizeof *has);
+  schedule->phase_workers = calloc(schedule->workers, sizeof *schedule->phase_workers);
+  int failed = has == NULL || schedule->phase_workers == NULL;
   for (uint32_t range = 0; !failed && range < ranges; range++) {
-    end[schedule->range_owner[range].worker] = range + 1;
+    has[schedule->range_owner[range].worker] = true;
   }
   for (uint32_t worker = 0; !failed && worker < schedule->workers; worker++) {
-    if (end[worker] > 0) schedule->closers[schedule->closer_count++] = end[worker] - 1;
+    if (has[worker]) schedule->phase_workers[schedule->phase_worker_count++] = worker;
   }
-  free(end);
+  free(has);
   return failed;
 }
 
@@ -183,7 +183,7 @@ static int fill(ms_schedule *schedule, const ms_owner *range_owner) {
   schedule->load = calloc(schedule->workers, sizeof *schedule->load);
   if (schedule->range_owner == NULL || schedule->load == NULL) return -1;
   memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
-  if (ms_strategy_traits_of(grid->strategy)->sweeps && close_phases(schedule) != 0) return -1;
+  if (ms_strategy_traits_of(grid->strategy)->sweeps && list_phase_workers(schedule) != 0) return -1;
   if (divide(schedule) != 0) return -1;
   count_shares(schedule);
   return 0;
@@ -220,7 +220,7 @@ void ms_schedule_destroy(ms_schedule **schedule) {
   free(gone->range_owner);
   free(gone->portions);
   free(gone->load);
-  free(gone->closers);
+  free(gone->phase_workers);
   free(gone);
   *schedule = NULL;
 }

@@ -57,8 +57,7 @@ typedef struct ms_schedule {
                                         so many */
   uint32_t phase_blocks;             /* blocks of one phase; 0: there are no phases */
   bool alone;                        /* one worker runs all: nobody waits for anybody */
-  uint32_t *closers, closer_count;   /* the last block of each owner in the first phase: an edge
-                                        for each of them */
+  uint32_t *phase_workers, phase_worker_count; /* who has ranges: an edge for each of them */
 } ms_schedule;
 
 /* Makes the schedule for a grid whose ranges along the space axis belong to `range_owner`. MS_OPT

@@ -13,7 +13,7 @@
 
 uint32_t ms_schedule_edges(const ms_schedule *schedule) {
   if (schedule->alone) return 0;
-  return schedule->phase_blocks > 0 ? schedule->closer_count : schedule->chains;
+  return schedule->phase_blocks > 0 ? schedule->phase_worker_count : schedule->chains;
 }
 
 /* Whether all blocks along an edge are their owner's own: nobody waits there for anybody. */
@@ -51,7 +51,7 @@ static int64_t last_own(const ms_schedule *schedule, uint32_t worker, span in) {
 }
 
 static uint32_t edge_worker(const ms_schedule *schedule, uint32_t edge) {
-  return schedule->range_owner[schedule->closers[edge]].worker;
+  return schedule->phase_workers[edge];
 }
 
 /* The block of a phase that stands for those of one worker that a block of the next phase waits

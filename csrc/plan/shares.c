@@ -10,6 +10,7 @@
 
 #include "array/index.h"
 #include "base/philox.h"
+#include "plan/axis.h"
 #include "plan/layout.h"
 
 #define ALIGNMENT ((size_t)64)
@@ -33,11 +34,6 @@ static int out_of_memory(ms_error *err) {
   return ms_error_set(err, MS_ARR, "out of memory for the shares of a loop's replicas");
 }
 
-static int64_t length_of(const ms_range *range) {
-  int64_t length = (range->hi - range->lo) / range->step + 1;
-  return length > 0 ? length : 0;
-}
-
 static int measure(builder *b, ms_error *err) {
   const ms_shares_terms *terms = b->terms;
   double volume = 1;
@@ -52,13 +48,13 @@ static int measure(builder *b, ms_error *err) {
                           "from %" PRId64 " to %" PRId64,
                           low, high);
     }
-    int64_t length = length_of(range);
+    int64_t length = ms_axis_length(range);
     volume *= (double)length;
     if (volume > 0x1p40) return out_of_memory(err);
     if (d < b->dim) b->outer *= length;
     if (d > b->dim) b->inner *= length;
   }
-  b->length = length_of(&terms->range[b->dim]);
+  b->length = ms_axis_length(&terms->range[b->dim]);
   b->total = (int64_t)volume;
   if (terms->array != NULL) {
     b->outer = b->inner = 1;
@@ -240,7 +236,7 @@ static void put_values(const builder *b, int64_t pass, int64_t value, int64_t in
   const ms_shares_terms *terms = b->terms;
   for (uint32_t d = terms->dim_count; d-- > 0;) {
     const ms_range *range = &terms->range[d];
-    int64_t ordinal = value, length = length_of(range);
+    int64_t ordinal = value, length = ms_axis_length(range);
     if (d > b->dim) {
       ordinal = inner % length;
       inner /= length;

@@ -56,6 +56,7 @@ uint32_t ms_handover_progress(const ms_worker *worker, uint32_t number) {
 }
 
 static bool is_finished(const ms_worker *worker, const ms_awaited *of) {
+  if (of->meeting) return of->count <= ms_meeting_count(worker, of->worker);
   if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
   if (of->count <= worker->job.told[of->worker]) return true;
   return of->count <= ms_handover_progress(worker, of->worker);
@@ -271,9 +272,10 @@ static bool look_at(const ms_worker *worker, const ms_awaited *before) {
 /* Looks for a while where that takes no core from whoever is waited for. */
 static bool spin_for(ms_worker *worker, const ms_awaited *before) {
   if (is_finished(worker, before)) return true;
-  if (!worker->may_spin || !ms_spin_worthwhile(&worker->token_spin)) return false;
+  ms_spin *spin = before->meeting ? &worker->meeting_spin : &worker->token_spin;
+  if (!worker->may_spin || !ms_spin_worthwhile(spin)) return false;
   bool found = look_at(worker, before);
-  ms_spin_learn(&worker->token_spin, found);
+  ms_spin_learn(spin, found);
   return found;
 }
 
@@ -285,8 +287,7 @@ static int look_for(ms_worker *worker, const ms_awaited *before, ms_error *err) 
   return taken < 0 ? -1 : is_finished(worker, before);
 }
 
-/* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
-static int wait_untold(ms_worker *worker, const ms_awaited *before, ms_error *err) {
+int ms_handover_await(ms_worker *worker, const ms_awaited *before, ms_error *err) {
   int found = look_for(worker, before, err);
   if (found != 0) return found < 0 ? -1 : 0;
   if (ms_handover_flush(worker, err) != 0) return -1; /* others may wait for what is held back */
@@ -307,7 +308,7 @@ static int wait_for(ms_worker *worker, const ms_awaited *before, ms_error *err) 
   unsigned long long number = job->number;
   ms_trace(MS_TRACE_WAITS, "begin for=block job=%llu block=%u before=%u", number, before->block,
            job->block);
-  int failed = wait_untold(worker, before, err);
+  int failed = ms_handover_await(worker, before, err);
   ms_trace(MS_TRACE_WAITS, "end for=block job=%llu block=%u", number, before->block);
   return failed;
 }

@@ -10,11 +10,9 @@
 #include "base/trace.h"
 #include "worker/worker_state.h"
 
-#define SPIN  50000u     /* ns of looking before sleeping: what being woken may take */
-#define LOOKS 16u        /* between looks at the clock */
-#define LEFT  UINT32_MAX /* meetings of one that comes to no more */
+#define LEFT UINT32_MAX /* meetings of one that comes to no more */
 
-static uint32_t meetings_of(const ms_worker *worker, uint32_t number) {
+uint32_t ms_meeting_count(const ms_worker *worker, uint32_t number) {
   uint64_t status = worker->road->status(worker, number, MS_STATUS_MEETING);
   return ms_status_value(status, worker->job.number, 0);
 }
@@ -36,33 +34,6 @@ static bool can_meet(const ms_worker *worker) {
   return true;
 }
 
-/* Looks for a short while, where that takes no core from whoever is waited for. */
-static bool spin_for(ms_worker *worker, const ms_awaited *what) {
-  if (meetings_of(worker, what->worker) >= what->count) return true;
-  if (!worker->may_spin || !ms_spin_worthwhile(&worker->meeting_spin)) return false;
-  uint64_t end = worker->road->now() + SPIN;
-  bool found = false;
-  for (uint32_t look = 0; !found && (look % LOOKS != 0 || worker->road->now() < end); look++) {
-    ms_spin_pause();
-    found = meetings_of(worker, what->worker) >= what->count;
-  }
-  ms_spin_learn(&worker->meeting_spin, found);
-  return found;
-}
-
-/* Waits until a worker has come; also when the job ends. */
-static int wait_for(ms_worker *worker, const ms_awaited *what, ms_error *err) {
-  if (spin_for(worker, what)) return 0;
-  ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)what->block + 1);
-  int failed = 0;
-  while (failed == 0 && meetings_of(worker, what->worker) < what->count && !worker->gone &&
-         !ms_worker_cancelled(worker)) {
-    failed = worker->road->wait(worker, what, err);
-  }
-  ms_worker_show(worker, MS_STATUS_AWAITING, 0);
-  return failed;
-}
-
 /* 1: all have come; 0: one never will; -1: broken. */
 static int wait_for_all(ms_worker *worker, uint32_t count, ms_error *err) {
   bool all = true;
@@ -71,8 +42,8 @@ static int wait_for_all(ms_worker *worker, uint32_t count, ms_error *err) {
                        .count = count,
                        .block = ms_schedule_own(worker->schedule, w, 0),
                        .meeting = true};
-    if (wait_for(worker, &what, err) != 0) return -1;
-    uint32_t come = meetings_of(worker, w);
+    if (ms_handover_await(worker, &what, err) != 0) return -1;
+    uint32_t come = ms_meeting_count(worker, w);
     all = come >= count && come != LEFT;
   }
   atomic_thread_fence(memory_order_acquire); /* what the others wrote to shared memory */
@@ -82,7 +53,7 @@ static int wait_for_all(ms_worker *worker, uint32_t count, ms_error *err) {
 int ms_worker_meet(ms_worker *worker, uint32_t count, bool stays, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!can_meet(worker)) return 2;
-  if (meetings_of(worker, worker->setup.worker) > job->met) {
+  if (ms_meeting_count(worker, worker->setup.worker) > job->met) {
     ms_worker_leave(worker);
     return 0;
   }

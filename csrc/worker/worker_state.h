@@ -179,6 +179,13 @@ bool ms_worker_room(ms_worker *worker, ms_error *err);
 /* True when the job is to stop at the next block end. */
 bool ms_worker_cancelled(const ms_worker *worker);
 
+/* handover.c: waits until `before` is finished, or come to; 0 also when the job ends otherwise: the
+ * caller sees why. */
+int ms_handover_await(ms_worker *worker, const ms_awaited *before, ms_error *err);
+
+/* meeting.c: to how many meetings of the job a worker has come. */
+uint32_t ms_meeting_count(const ms_worker *worker, uint32_t number);
+
 /* handover.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
 int ms_handover_take(ms_worker *worker, ms_error *err);
 

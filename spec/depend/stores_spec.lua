@@ -2,6 +2,7 @@
 --
 -- What refused stores into plain tables are told: what keeps the table from being output, and what
 -- to write, which then runs.
+local expect = require "spec.support.expect"
 local meissa = require "meissa"
 local tables = require "meissa.base.tables"
 local parallel = meissa.parallel
@@ -46,6 +47,8 @@ describe("plain tables that are no output", function()
         "F is " .. word .. " before the loop", "F = meissa.zeros(n)" }, value)
     end
     told({ head .. "for i in parallel(9) do F[i] = i end end", "F is nil before the loop" })
+    local text = "local n = ... for i in require('meissa').parallel(9) do n.t[i] = i end"
+    assert.is_nil(tostring(expect.refusal(assert(loadstring(text)), 5)):find("n.t is a number"))
     told({ head .. "F = {} for i in parallel(9) do F.x[i] = i end end", "F.x is nil before" })
   end)
 

@@ -9,7 +9,7 @@ local seed = require "spec.support.seed"
 local served = require "spec.support.served"
 local small = require "meissa.driver.small"
 local parallel = meissa.parallel
-local name_of = served.name_of
+local bits, name_of = served.bits, served.name_of
 
 local N = 120 -- iterations
 
@@ -47,18 +47,6 @@ local function draw_body(random)
   local last = random(6)
   list[#list + 1] = last == 1 and LAST or last == 2 and OWN or nil
   return "do " .. table.concat(list, " end do ") .. " end"
-end
-
--- The bits of an array's numbers.
-local function bits(A)
-  local words = {}
-  local function add(list)
-    for _, value in ipairs(list) do
-      if type(value) == "table" then add(value) else words[#words + 1] = ("%a"):format(value) end
-    end
-  end
-  add(A:totable())
-  return table.concat(words, " ")
 end
 
 -- Places 1 .. M in random order.

@@ -216,6 +216,41 @@ describe("Ctrl-C", function()
     has(output, "INT", "back\t2080")
   end)
 
+  it("ends rounds in this process between some of them", function()
+    local output = child.script([[
+      require("ffi").cdef "int getpid(void);"
+      local meissa = require "meissa"
+      local x = meissa.zeros(100000)
+      local function pass(rounds)
+        for _, i in meissa.iterate(x, rounds, {engine = "native"}) do
+          local s = 0
+          for k = 1, 500 do s = s + k * x[i] end
+          x[i] = s
+        end
+      end
+      pass(1)
+      os.execute("(sleep 1; kill -INT " .. require("ffi").C.getpid() .. ") &")
+      local ok, err = pcall(pass, 60000)
+      print(ok, tostring(err):match "interrupted" or err, x:sum())]], {env = "MEISSA_WORKERS=0"})
+    assert.equal("false\tinterrupted\t0\n", output)
+  end)
+
+  it("is heard after a variable could not be assigned", function()
+    local output = child.script([[
+      require("ffi").cdef "int getpid(void);"
+      local meissa = require "meissa"
+      local parallel = meissa.parallel
+      local x, n = meissa.ones(30000), 30000
+      local o = setmetatable({}, {__newindex = function() error("no") end})
+      print(pcall(function() for i in parallel(n) do o.s = (o.s or 0) + x[i] end end))
+      os.execute("(sleep 0.3; kill -INT " .. require("ffi").C.getpid() .. ") &")
+      local ok, err = pcall(function()
+        while true do for i in parallel(n) do x[i] = x[i] + 1 end end
+      end)
+      print(ok, tostring(err):match "interrupted" or err)]], {env = "MEISSA_WORKERS=2"})
+    has(output, "no", "false\tinterrupted\n")
+  end)
+
   -- Loops that run again and again, and write two arrays and a sum.
   local ALIKE = [[
     local meissa = require "meissa"

@@ -6,19 +6,10 @@
 local launches = require "meissa.driver.launch"
 local meissa = require "meissa"
 local parallel = meissa.parallel
+local until_launched = require "spec.driver.until_launched"
 
 local N = 12
 local NATIVE = {engine = "native"}
-
--- Runs as often as it takes until a launch has run it.
-local function until_launched(run)
-  for n = 1, 3000 do
-    local before = launches.executions
-    run(n)
-    if launches.executions > before then return end
-  end
-  error("no launch in 3000 executions")
-end
 
 -- N x N, with three entries in each row.
 local function sparse_matrix(scale)

@@ -7,6 +7,7 @@ local launches = require "meissa.driver.launch"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 local seed = require "spec.support.seed"
+local until_launched = require "spec.driver.until_launched"
 
 local N = 10
 
@@ -130,13 +131,10 @@ local function choose(w)
 end
 
 -- Runs a loop over arrays that can be told apart until a launch has run it.
-local function until_launched(w, loop)
-  for _ = 1, 3000 do
-    local before = launches.executions
+local function loop_until_launched(w, loop)
+  until_launched(function()
     loop[1](w.whole[1]:narrow(1, 1, N), w.whole[2]:narrow(1, 1, N), w.whole[4][1], w.whole[5][1])
-    if launches.executions > before then return end
-  end
-  error "no launch"
+  end)
 end
 
 local function simple(W, r)
@@ -144,12 +142,7 @@ local function simple(W, r)
 end
 
 local function simple_until_launched(w)
-  for _ = 1, 3000 do
-    local before = launches.executions
-    simple(w.whole[1]:narrow(1, 1, N), w.whole[4][1])
-    if launches.executions > before then return end
-  end
-  error "no launch"
+  until_launched(function() simple(w.whole[1]:narrow(1, 1, N), w.whole[4][1]) end)
 end
 
 describe("small loops over other arrays in each execution", function()
@@ -220,15 +213,7 @@ describe("small loops over other arrays in each execution", function()
     local function shift(x, y)
       for i in parallel({2, N}, {engine = "native"}) do x[i] = y[i - 1] + 1 end
     end
-    local function until_shift(fn, x, y)
-      local before = launches.executions
-      for _ = 1, 3000 do
-        fn(x, y)
-        if launches.executions > before then return end
-      end
-      error "no launch"
-    end
-    until_shift(shift, A[1], B[1])
+    until_launched(function() shift(A[1], B[1]) end)
     local before = launches.executions
     shift(B[2], A[3])
     assert.equal(before + 1, launches.executions)
@@ -244,7 +229,7 @@ describe("small loops over other arrays in each execution", function()
       for i in parallel(N, {engine = "native"}) do x[i] = y[i] + 1 end
     end
     local X = A:select(1, 1)
-    until_shift(other, X, X)
+    until_launched(function() other(X, X) end)
     before = launches.executions
     other(A[2], B[3])
     assert.equal(before, launches.executions)
@@ -271,7 +256,7 @@ describe("small loops over other arrays in each execution", function()
 
   it("give what plain loops give, whichever arrays there are", function()
     local runs = 0
-    for _, loop in ipairs(LOOPS) do until_launched(world(), loop) end
+    for _, loop in ipairs(LOOPS) do loop_until_launched(world(), loop) end
     local before = launches.executions
     for program = 1, 4 do
       local w = world()

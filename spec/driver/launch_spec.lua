@@ -8,19 +8,10 @@ local meissa = require "meissa"
 local parallel = meissa.parallel
 local seed = require "spec.support.seed"
 local small = require "meissa.driver.small"
+local until_launched = require "spec.driver.until_launched"
 
 local N = 12
 local NATIVE = {engine = "native"}
-
--- Runs as often as it takes until a launch has run it.
-local function until_launched(run)
-  for n = 1, 3000 do
-    local before = launches.executions
-    run(n)
-    if launches.executions > before then return end
-  end
-  error("no launch in 3000 executions")
-end
 
 local function totable(arrays)
   local tables = {}

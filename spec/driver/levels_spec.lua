@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Ordered loops that run level by level have the bits of the loop as written, in the fewest levels
 -- that the order allows.
+local expect = require "spec.support.expect"
 local meissa = require "meissa"
 local levelled = require "meissa.driver.levels"
 local parallel = meissa.parallel
@@ -280,12 +281,7 @@ describe("levels", function()
   it("are refused, with the reason, where they would change more than arrays", function()
     local x, from = meissa.ones(40), meissa.ones({40}, {type = "int32"})
     for i = 2, 40 do from[i] = math.floor(i / 2) end
-    local function refused(why, fn)
-      local ok, err = pcall(fn)
-      assert.is_false(ok)
-      assert.equal("DEP", err.code)
-      assert.truthy(tostring(err):find(why, 1, true), tostring(err))
-    end
+    local function refused(why, fn) expect.raises("DEP", why, fn) end
     local last, list
     refused("it cannot run level by level: random numbers are drawn in it", function()
       for i in parallel({2, 40}) do x[i] = x[from[i]] + meissa.random() end

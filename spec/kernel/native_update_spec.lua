@@ -56,4 +56,20 @@ describe("elements behind a comparison", function()
     assert.is_true(chooses(emit(2 ^ 20)))
     assert.is_false(chooses(emit(2 ^ 24)))
   end)
+
+  it("are elements: fields are variables, of which blocks note where they found them", function()
+    local meissa = require "meissa"
+    local parallel, N, M = meissa.parallel, 30, 40
+    meissa.init {workers = 2}
+    for _, engine in ipairs {"native", "lua"} do
+      local R, o, zero = meissa.rand({N + 1, M + 1}, {seed = 3}), {best = -9}, 0
+      for i, j in parallel(N, M, {engine = engine}) do
+        R[i+1][j+1] = R[i][j+1] * 0.5 + R[i+1][j] * 0.3
+        if zero > o.best then o.best = zero end
+      end
+      assert.equal(engine, meissa.last().engine)
+      assert.equal(0, o.best)
+    end
+    meissa.init {}
+  end)
 end)

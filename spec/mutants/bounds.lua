@@ -38,6 +38,9 @@ return {
     rule = "elements are written in any case where the same ones are compared",
     finders = {{spec = "spec/kernel/native_update_spec.lua"}},
     mutants = {
+      {"fields are elements", "csrc/kernel/native/c_assign.c",
+       "|| ms_typed_binding(w->typed, target, &value) != MS_NO_CAPTURE)",
+       "|| (false && ms_typed_binding(w->typed, target, &value) != MS_NO_CAPTURE))"},
       {"any condition compares", "csrc/kernel/native/c_assign.c",
        "condition->kind == MS_BINARY && condition->op >= MS_OP_EQ &&", "true ||"},
       {"any element is compared", "csrc/kernel/native/c_assign.c",

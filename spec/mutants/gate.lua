@@ -97,7 +97,7 @@ return {
       {"phases wait for the one before the last", "csrc/plan/schedule_edge.c",
        "(block / size - 1) * size + (", "(block / size - 1) / 2 * size + ("},
       {"phases wait for one of their owners", "csrc/plan/schedule_edge.c",
-       "? schedule->closer_count : schedule->chains", "? 1 : schedule->chains"},
+       "? schedule->phase_worker_count : schedule->chains", "? 1 : schedule->chains"},
       {"chains wait for the block that follows", "csrc/plan/schedule_edge.c",
        "before = ms_order_ahead(&schedule->order, edge, block);",
        "before = ms_order_after(&schedule->order, edge, block);"},

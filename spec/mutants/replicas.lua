@@ -321,7 +321,7 @@ return {
       {"arrays that share memory are apart", "lua/meissa/sync/values.lua",
        "if spans[n].first < spans[n - 1].last then return false end", ""},
       {"exchanges without the driver do not count", "lua/meissa/worker/hosted.lua",
-       "    count_exchange(request)\n", ""},
+       "    meetings.count(run, request.kind, request.values)\n", ""},
       {"all is the driver's", "lua/meissa/worker/hosted.lua",
        "self.collective:join(self:waiting())", "self.collective:join(nil)"},
     },

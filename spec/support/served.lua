@@ -20,7 +20,12 @@ end
 --- The bits of an array's numbers.
 function M.bits(A)
   local words = {}
-  for k, value in ipairs(A:totable()) do words[k] = ("%a"):format(value) end
+  local function add(list)
+    for _, value in ipairs(list) do
+      if type(value) == "table" then add(value) else words[#words + 1] = ("%a"):format(value) end
+    end
+  end
+  add(A:totable())
   return table.concat(words, " ")
 end
 

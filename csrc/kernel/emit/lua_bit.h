@@ -82,12 +82,8 @@ static inline bool ms_is_subscript(double key, int64_t extent) {
 /* A number cut to a whole one; beyond int64_t, and of nan, what no array has as a subscript: C
  * leaves open what conversions of such numbers give, the instruction does not. */
 static inline int64_t ms_whole_of(double x) {
-#ifdef __x86_64__
   typedef double two __attribute__((vector_size(16)));
   return __builtin_ia32_cvttsd2si64((two){x, 0});
-#else
-  return x >= 1 && x < 0x1p63 ? (int64_t)x : 0;
-#endif
 }
 
 /* The same as ms_is_subscript where a key is whole, infinite or nan: then ms_whole_of(key) is it.

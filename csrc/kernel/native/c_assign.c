@@ -169,11 +169,13 @@ void ms_c_assignment(ms_writer *w, const ms_node *node) {
  * not fit into caches takes longer to write than to leave alone. */
 #define MOST_REWRITTEN ((uint64_t)1 << 26)
 
-bool ms_c_is_update(const ms_node *node) {
+bool ms_c_is_update(const ms_writer *w, const ms_node *node) {
   if (node->kids != 2 || node->kid[1]->kids != 1) return false;
-  const ms_node *condition = node->kid[0], *assign = node->kid[1]->kid[0];
+  const ms_node *condition = node->kid[0], *assign = node->kid[1]->kid[0], *value;
   if (assign->kind != MS_ASSIGN || assign->targets != 1 || assign->kids != 2) return false;
-  if (assign->kid[0]->kind != MS_INDEX) return false;
+  const ms_node *target = assign->kid[0];
+  if (target->kind != MS_INDEX || ms_typed_binding(w->typed, target, &value) != MS_NO_CAPTURE)
+    return false; /* a field is a variable: more is noted of it than its value */
   while (condition->kind == MS_PAREN) condition = condition->kid[0];
   return condition->kind == MS_BINARY && condition->op >= MS_OP_EQ && condition->op <= MS_OP_GE;
 }

@@ -12,7 +12,7 @@
 void ms_c_assignment(ms_writer *w, const ms_node *node);
 
 /* Whether `if c then A[i] = x end` stands there, c a comparison, whose element might be chosen. */
-bool ms_c_is_update(const ms_node *node);
+bool ms_c_is_update(const ms_writer *w, const ms_node *node);
 
 /* Appends such an `if`. Where nothing in it may stop and c looks at the same element, that is
  * written in any case, with what it was or x: compilers vectorise that, and nobody sees it, as the

@@ -357,7 +357,7 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       ms_c_region(w, node, write_repeat, node);
       return;
     case MS_IF:
-      if (ms_c_is_update(node)) {
+      if (ms_c_is_update(w, node)) {
         ms_c_update(w, node);
       } else {
         branch(w, node);

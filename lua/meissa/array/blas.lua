@@ -9,6 +9,7 @@
 local ffi = require("ffi")
 local cdef = require("meissa.base.c_core").cdef
 local lib = require("meissa.array.c_api").lib
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -38,7 +39,7 @@ local function load_library()
                           int ldc) __asm__("cblas_sgemm");
   ]])
   for _, name in ipairs { "libopenblas.so.0", "openblas" } do
-    local ok, blas = pcall(ffi.load, name)
+    local ok, blas = interrupt.pcall(ffi.load, name)
     if ok and pcall(function() return blas.meissa_openblas_get_num_threads end) then return blas end
   end
   return false

@@ -13,6 +13,7 @@ local tensor = require("meissa.array.tensor")
 local valid = require("meissa.array.valid")
 local errors = require("meissa.base.errors")
 local objects = require("meissa.array.objects")
+local interrupt = require("meissa.base.interrupt")
 
 local methods = subscript.methods
 local to_handle, to_number = subscript.to_handle, valid.to_number
@@ -92,7 +93,7 @@ function M.from(value, opts)
     return type_name == methods.type(read) and read or M.from(read, { type = type_name })
   end
   if type(value) ~= "table" then
-    local ok, converted = pcall(function() return value:totable() end)
+    local ok, converted = interrupt.pcall(function() return value:totable() end)
     if not ok or type(converted) ~= "table" then
       errors.raise("ARR", "from: expected a table or a tensor, not a %s", type(value))
     end
@@ -143,7 +144,7 @@ function methods.totensor(self)
   local handle = to_handle(self)
   local raw = handle.array
   if raw.sparse ~= 0 then errors.raise("ARR", "totensor: the array is sparse; use totable()") end
-  local ok, torch = pcall(require, "torch")
+  local ok, torch = interrupt.pcall(require, "torch")
   if not ok or type(torch) ~= "table" then
     errors.raise("OPT", "totensor needs Torch7: the module 'torch' cannot be loaded")
   end

@@ -14,6 +14,7 @@ local nesting = require("meissa.base.nesting")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.base.errors")
 local tables = require("meissa.base.tables")
+local interrupt = require("meissa.base.interrupt")
 
 local lib = c_api.lib
 local floor = math.floor
@@ -39,9 +40,8 @@ end
 function M.why_not(bytes)
   local ok, problem
   for attempt = 1, 2 do
-    ok, problem = pcall(c_api.call, lib.ms_segment_check, bytes)
+    ok, problem = interrupt.pcall(c_api.call, lib.ms_segment_check, bytes)
     if ok then return nil end
-    if not errors.is(problem) then error(problem, 0) end -- Ctrl-C
     if attempt == 1 then
       collectgarbage()
       lib.ms_array_drain()
@@ -54,8 +54,7 @@ end
 -- nobody holds are freed here: arguments must be held by a handle on the caller's stack.
 local function take(bytes, constructor, ...)
   M.collect_if_much(bytes)
-  local ok, result = pcall(c_api.call, constructor, ...)
-  if not ok and not errors.is(result) then error(result, 0) end -- Ctrl-C
+  local ok, result = interrupt.pcall(c_api.call, constructor, ...)
   if not ok then
     collectgarbage()
     lib.ms_array_drain()

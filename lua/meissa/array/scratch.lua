@@ -14,6 +14,7 @@ local errors = require "meissa.base.errors"
 local make = require "meissa.array.make"
 local tables = require "meissa.base.tables"
 local ffi = require "ffi"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -59,7 +60,7 @@ local function memory_of(about)
   if known and known.size == about.size then return known end
   if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
   -- Rows begin at multiples of 64 bytes here if they do in the array.
-  local made, bytes = pcall(ffi.new, "unsigned char[?]", about.size + 64)
+  local made, bytes = interrupt.pcall(ffi.new, "unsigned char[?]", about.size + 64)
   if not made then
     errors.raise("ARR", "out of memory for a scratch array of %d bytes", about.size)
   end

@@ -9,6 +9,7 @@ local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local tables = require("meissa.base.tables")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -23,7 +24,7 @@ for number, name in tables.each(names) do types["torch." .. name] = number end
 local function class_of(value)
   local torch = package.loaded.torch
   if type(value) == "number" or type(torch) ~= "table" then return nil end
-  local ok, name = pcall(torch.typename, value)
+  local ok, name = interrupt.pcall(torch.typename, value)
   return ok and name or nil
 end
 
@@ -108,7 +109,7 @@ end
 
 --- The list that was packed. Errors: WRK where there is no Torch.
 function M.unpack(bytes)
-  local ok, torch = pcall(require, "torch")
+  local ok, torch = interrupt.pcall(require, "torch")
   if not ok then
     errors.raise("WRK", "tensors were sent to a process that cannot load Torch: %s",
                  tostring(torch))

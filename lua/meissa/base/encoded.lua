@@ -10,12 +10,13 @@ local errors = require("meissa.base.errors")
 local ffi = require("ffi")
 
 local lib = require("meissa.base.c_core").lib
+local interrupt = require("meissa.base.interrupt")
 local M = {}
 
 local function decode(bytes, integers)
   local fault = lib.ms_encoded_fault(bytes, #bytes, integers)
   if fault ~= nil then return nil, ffi.string(fault) end
-  local ok, value = pcall(buffer.decode, bytes)
+  local ok, value = interrupt.pcall(buffer.decode, bytes)
   if not ok then return nil, "cannot be decoded" end
   return value
 end

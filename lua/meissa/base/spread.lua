@@ -6,6 +6,7 @@
 local errors = require "meissa.base.errors"
 local progress = require "meissa.base.progress"
 local thrown = require "meissa.base.thrown"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -33,7 +34,8 @@ local function as_error(err)
     return errors.new {code = "BDY", message = message, value = thrown.value(err)}
   end
   local file, line, text = string.match(message, "^(.-):(%d+): (.*)$")
-  return errors.new {code = "BDY", message = text or message, file = file, line = tonumber(line)}
+  return errors.new {code = interrupt.is(err) and "INT" or "BDY", message = text or message,
+                     file = file, line = tonumber(line)}
 end
 
 local function run_here(count, body)

@@ -8,6 +8,7 @@ local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
 local errors = require "meissa.base.errors"
 local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -111,16 +112,11 @@ function M.decode(bytes)
   return encoded.from_message(bytes)
 end
 
---- Whether what was raised is what LuaJIT's own program makes of Ctrl-C in this process.
-function M.is_interrupt(raised)
-  return type(raised) == "string" and string.find(raised, "interrupted!$") ~= nil
-end
-
 --- Raises what a function of the user's raised, whoever has called it: error objects and Ctrl-C as
 -- they are, all else as a BDY that says where it was.
 -- @string where in words
 function M.raise(raised, where)
-  if errors.is(raised) or M.is_interrupt(raised) then error(raised, 0) end
+  if errors.is(raised) or interrupt.is(raised) then error(raised, 0) end
   error(errors.new {code = "BDY", value = M.value(raised), message = string.format(
     "%s: %s", where, M.message(raised))}, 0)
 end

@@ -17,6 +17,8 @@
 -- Format: lj_bcdump.h, version 2, that of all LuaJIT 2.1.
 -- @module meissa.capture.dump
 
+local interrupt = require "meissa.base.interrupt"
+
 local M = {}
 
 local SIGNATURE, VERSION = "\27LJ", 2
@@ -79,7 +81,7 @@ end
 
 --- The records of a dump as a list of strings; nil for a stripped one or another format.
 function M.records(dump)
-  local ok, records = pcall(split, dump)
+  local ok, records = interrupt.pcall(split, dump)
   return ok and records or nil
 end
 
@@ -195,7 +197,7 @@ local function normal(records, at)
   local forms = records.forms or {}
   records.forms = forms
   if not forms[at] then
-    local ok, form = pcall(normalise, records[at])
+    local ok, form = interrupt.pcall(normalise, records[at])
     forms[at] = ok and form or records[at]
   end
   return forms[at]

@@ -16,6 +16,7 @@ local remember = require("meissa.base.remember")
 local required = require("meissa.capture.required")
 local source_text = require("meissa.capture.source_text")
 local tables = require("meissa.base.tables")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -72,7 +73,7 @@ local function code_of(fn)
   if code == nil then
     local info = debug.getinfo(fn, "S")
     local ok, found = false, nil
-    if info.what == "Lua" then ok, found = pcall(parse, fn, info) end
+    if info.what == "Lua" then ok, found = interrupt.pcall(parse, fn, info) end
     code = ok and found or false
     by_function[fn] = code
   elseif code then

@@ -10,6 +10,7 @@ local bytecode = require("meissa.capture.bytecode")
 local errors = require("meissa.base.errors")
 local known = require("meissa.capture.known")
 local tables = require("meissa.base.tables")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -34,7 +35,7 @@ function M.module(name)
   local module, ok = package.loaded[name], true
   if module == nil then
     M.loads, M.last = M.loads + 1, name
-    ok, module = pcall(rawget(_G, "require") or require, name)
+    ok, module = interrupt.pcall(rawget(_G, "require") or require, name)
   end
   local own = ok and type(module) == "table" and string.find(name, "^meissa%f[%z.]")
   if own and not known.is_library(module) then known.register_library(module) end

@@ -21,6 +21,7 @@ local STDIN = 0
 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
 local base = require("meissa.base.system").directory()
+local interrupt = require "meissa.base.interrupt"
 
 -- Proved texts by chunk source: a list of {text=, records=} (see meissa.capture.dump); usually one,
 -- more after a file changed.
@@ -120,7 +121,7 @@ function M.text(func, source)
   if string.sub(source, 1, 1) == "\27" then
     errors.raise("SRC", "this function was loaded from bytecode, which has no text.%s", HOW_TO)
   end
-  local dumped, dump = pcall(string.dump, func)
+  local dumped, dump = interrupt.pcall(string.dump, func)
   local records = dumped and dumps.records(dump)
   if not records then
     errors.raise("SRC", "this function was compiled without debug information (stripped), so " ..

@@ -21,6 +21,7 @@ local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 local worker_count = require "meissa.driver.worker_count"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -70,7 +71,7 @@ local MOST_BOARD = 2 ^ 30
 function M.mailbox(rows, size)
   if worker_count.by_value(pool.session()) or rows * size > MOST_BOARD then return nil end
   local doubles = math.ceil(size / 8)
-  local ok, memory = pcall(array.zeros, {rows, doubles})
+  local ok, memory = interrupt.pcall(array.zeros, {rows, doubles})
   if not ok then return nil end
   return mailboxes.new(array.core(memory).data, rows, 8 * doubles, memory)
 end

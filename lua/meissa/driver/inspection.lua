@@ -19,6 +19,7 @@ local inspectors = require "meissa.driver.inspector_function"
 local spaces = require "meissa.plan.space"
 local spread = require "meissa.base.spread"
 local worker_count = require "meissa.driver.worker_count"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -115,6 +116,7 @@ function M.prove(run)
     return true
   end
   free(marks)
+  interrupt.pass(ok, first)
   if not ok then
     if errors.is(first) and not HARMLESS[first.code] then error(first, 0) end
     return nil, errors.is(first) and first or errors.new {code = "BDY", message = first}
@@ -132,6 +134,7 @@ function M.list(run)
     if own then return own end
     run.marks = make_marks(run)
     local ok, stored = random.uncounted(plans.silently, store, run, run.marks)
+    interrupt.pass(ok, stored)
     if not ok and errors.is(stored) and not HARMLESS[stored.code] then error(stored, 0) end
     return ok and stored and run.marks
   end

@@ -222,10 +222,9 @@ local function execute(self)
 end
 
 local function write_back(self, assigned, func, level)
-  for c, value in tables.each(assigned) do
-    frames.write(self.record.captures[c], self.slots[c], func, level and level + 1, value)
-  end
-  failures.check_interrupted(self)
+  local list = {}
+  for c, value in tables.each(assigned) do list[#list + 1] = {capture = c, value = value} end
+  failures.assign(self, self.slots, list, func, level and level + 1)
 end
 
 -- Runs a closure in rounds; the plan where that is all that is wanted.

@@ -331,8 +331,9 @@ function M.run_here(run)
     local plain = run.rounds and log and not (along or own or trace.on.blocks)
     if not plain or environment.get "MEISSA_HISTORY" then return false end
     local bytes = execution.run_rounds(instance, run.first, run.last)
-    if not bytes then log:restore() else all = bytes end
-    return bytes ~= nil
+    if bytes == nil then log:restore() end
+    all = bytes or all
+    return bytes and true or false
   end
   local function run_one(number, parts)
     told:begin(number)

@@ -28,6 +28,7 @@ local sparse = require "meissa.array.sparse"
 local spread = require "meissa.base.spread"
 local system = require "meissa.base.system"
 local worker_count = require "meissa.driver.worker_count"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -221,7 +222,7 @@ function M.find(run)
   for _, range in ipairs(run.space.ranges) do count = count * extent_of(range) end
   if count < 2 or count >= 2 ^ 31 then return nil end
   local state = state_of(run)
-  local ok, levels, most = random.uncounted(plans.silently, find_levels, run, count)
+  local ok, levels, most = interrupt.pass(random.uncounted(plans.silently, find_levels, run, count))
   if not ok or not levels or most < 2 or most > MOST_LEVELS then return nil end
   local before = plan.levelled and plan.levelled.levels
   local found = {levels = levels, iterations = count, count = most,
@@ -302,14 +303,21 @@ end
 local function run_plain(run, levels)
   local options, began = run.space.options, system.clock()
   local kept = body_of(run, levels, "written", plain_text)
-  local ok, plan = random.uncounted(plans.silently, run_in_order, run.space.ranges[1],
-                                    kept.body, {engine = options.engine})
-  if not ok and errors.is(plan) and plan.code == "INT" then error(plan, 0) end
+  local ok, plan = interrupt.pass(random.uncounted(plans.silently, run_in_order,
+    run.space.ranges[1], kept.body, {engine = options.engine}))
   if not ok then return nil end
   local seconds = system.clock() - began
   note(levels.way, true, plan.engine == "native" and seconds or math.huge)
   return plans.measured(plans.unmeasured(levels.plan), {
     seconds = seconds, workers = 0, moved = 0, shares = {}, levels = levels.count})
+end
+
+--- Runs a loop with levels as written, in this process, where that is faster.
+-- @tab run a planned run @tab levels what M.find gave
+-- @treturn table|nil its plan; nil: it has not run
+-- Errors: INT.
+function M.run_plainly(run, levels)
+  return levels.plan and is_plain(levels.way) and run_plain(run, levels) or nil
 end
 
 --- Runs a loop level by level.
@@ -318,8 +326,6 @@ end
 -- @treturn table its plan
 -- Errors: BDY ARR WRK INT NET.
 function M.run(run, levels)
-  local quick = levels.plan and is_plain(levels.way) and run_plain(run, levels)
-  if quick then return {}, quick end
   local began, options = system.clock(), run.space.options
   local kept = body_of(run, levels, "by_level", body_text)
   levels.entries = levels.entries or make_entries(run, levels)

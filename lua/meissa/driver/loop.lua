@@ -11,7 +11,6 @@ local buffers = require "meissa.array.buffer"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.loop_failure"
-local frames = require "meissa.capture.stack_frame"
 local grids = require "meissa.plan.grid"
 local inprocess_history = require "meissa.driver.inprocess_history"
 local inprocess = require "meissa.driver.inprocess"
@@ -114,6 +113,13 @@ local function run_held(run, fn, ...)
   error(assigned, 0)
 end
 
+-- Runs a loop with levels; the list of {capture=, value=} to assign, and its plan.
+local function run_levels(run)
+  local plan = levels.run_plainly(run, run.levels)
+  if plan then return {}, plan end
+  return run_held(run, levels.run, run, run.levels)
+end
+
 -- Runs a loop over replicas; the list of {capture=, value=} to assign.
 local function run_replicated(run)
   local assigned, measured = replicated.run(run)
@@ -212,7 +218,7 @@ function M.parallel(...)
   if #plan.replicas > 0 then
     assigned = run_replicated(run)
   elseif run.levels and pool.workers() > 0 then
-    assigned, last_plan = run_held(run, levels.run, run, run.levels)
+    assigned, last_plan = run_levels(run)
   elseif by_engine(plan, space) then
     assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
@@ -222,10 +228,7 @@ function M.parallel(...)
   else
     assigned = run_held(run, speculate.run, run, run_on_workers, run_blocks_here)
   end
-  for _, each in ipairs(assigned) do
-    frames.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
-  end
-  failures.check_interrupted(run)
+  failures.assign(run, slots, assigned, func, 2)
   if run.small then launches.keep(run, run.small, func, info.currentline, M.parallel) end
   return finished
 end
@@ -284,16 +287,13 @@ local function each_of(space, fn, called)
     if #plan.replicas > 0 then
       assigned = run_replicated(run)
     elseif run.levels then
-      assigned, last_plan = run_held(run, levels.run, run, run.levels)
-    elseif pool.workers() > 0 then
+      assigned, last_plan = run_levels(run)
+    elseif not here then
       assigned = run_held(run, speculate.run, run, attempt, run_blocks_here)
     else
       assigned = speculate.run(run, attempt, run_blocks_here)
     end
-    for _, each in ipairs(assigned) do
-      frames.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
-    end
-    failures.check_interrupted(run)
+    failures.assign(run, slots, assigned, fn, nil)
   end
 end
 

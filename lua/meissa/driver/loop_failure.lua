@@ -10,6 +10,7 @@ local layouts = require "meissa.plan.layout"
 local stages = require "meissa.plan.stage"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
+local frames = require "meissa.capture.stack_frame"
 
 local M = {}
 
@@ -84,6 +85,24 @@ function M.check_interrupted(run)
   if run.held and interrupt.release() then run.interrupted = true end
   if not run.interrupted then return end
   M.raise_interrupted {short_src = run.record.file, currentline = run.record.line}
+end
+
+--- Assigns what a loop has left; where that fails, Ctrl-C is held no longer.
+-- @tab run the loop's run @tab slots of its captures
+-- @tab assigned a list of {capture =, value =}
+-- @func func the function with the loop @number[opt] level its level, seen from the caller; nil: a
+-- closure's
+-- Errors: INT, where Ctrl-C was pressed meanwhile; what stores of the user's raise.
+function M.assign(run, slots, assigned, func, level)
+  for _, each in ipairs(assigned) do
+    local ok, err = pcall(frames.write, run.record.captures[each.capture], slots[each.capture],
+                          func, level and level + 2, each.value)
+    if not ok then
+      if run.held then interrupt.release() end
+      error(err, 0)
+    end
+  end
+  M.check_interrupted(run)
 end
 
 local First = {}

@@ -23,6 +23,7 @@ local random = require "meissa.kernel.random"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -261,7 +262,8 @@ end
 
 -- What replicas begin with, as bytes, and the arrays that it leads to; nil where it cannot travel.
 local function send(fn, setup, arguments, count)
-  local ok, sent, arrays = pcall(message.pack, {fn, arguments, count, setup}, 4, {path = tostring})
+  local ok, sent, arrays = interrupt.pcall(message.pack, {fn, arguments, count, setup}, 4,
+                                           {path = tostring})
   if ok then return sent, arrays end
   return nil
 end
@@ -298,7 +300,7 @@ function M.replicas(count, options, fn, ...)
   run.ended = true
   if ok then return run.results end
   put_back(run)
-  if thrown.is_interrupt(err) then errors.raise("INT", "meissa.replicas was interrupted") end
+  if interrupt.is(err) then errors.raise("INT", "meissa.replicas was interrupted") end
   error(err, 0)
 end
 

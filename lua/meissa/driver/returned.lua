@@ -14,8 +14,6 @@ local M = {}
 
 local PLAIN = {["nil"] = true, number = true, string = true, boolean = true}
 
-local TABLES = merge.TABLES
-
 -- What a table held before the loop, but for plain values.
 local function contents_of(t)
   local held = {}
@@ -33,7 +31,7 @@ function M.watch(run)
   local list = {}
   for _, scalar in ipairs(run.plan.scalar_list) do
     local value = run.values[scalar.capture]
-    if TABLES[scalar.role] then
+    if merge.TABLES[scalar.role] then
       list[#list + 1] = {scalar = scalar, table = value, held = contents_of(value)}
     elseif scalar.role == "reduction" or scalar.role == "private" and run.space.ordered then
       list[#list + 1] = {scalar = scalar, held = {}}

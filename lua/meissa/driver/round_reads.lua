@@ -14,6 +14,7 @@ local kernel = require "meissa.kernel"
 local prefetch = require "meissa.driver.prefetch"
 local versioned = require "meissa.plan.versioned"
 local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -85,7 +86,7 @@ function M.find(run)
   if tables.next(versions) == nil then return nil end
   for _, version in tables.each(versions) do is_marked[version] = true end
   -- What fails here fails in the loop, or concerns the slice alone.
-  local ok, sets = pcall(function()
+  local ok, sets = interrupt.pcall(function()
     local own, slice = prefetch.slice(run)
     return slice and run_slice(run, own, slice, versions)
   end)

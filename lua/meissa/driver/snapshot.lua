@@ -3,12 +3,12 @@
 -- @module meissa.driver.snapshot
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.loop_failure"
 local ffi = require "ffi"
 local interrupt = require "meissa.base.interrupt"
 local stages = require "meissa.plan.stage"
-local thrown = require "meissa.base.thrown"
 
 local M = {}
 
@@ -22,7 +22,7 @@ function M.take(run, groups)
     local value = own and binding.kind == "array" and run.values[c]
     if value and binding.sparse and run.plan.array_of[c].written then
       local memory, about = array.core(value), array.describe(value)
-      local size = about.count * ffi.sizeof(about.type == "float" and "float" or "double")
+      local size = about.count * c_api.element_sizes[about.type]
       local kept = ffi.string(memory.data, size)
       list[#list + 1] = function() ffi.copy(memory.data, kept, size) end
     elseif value and not (binding.scratch or binding.buffers) and run.plan.array_of[c].written then
@@ -52,7 +52,7 @@ function M.attempt(run, fn)
   if ok then return end
   if run.held then interrupt.release() end
   for _, put_back in ipairs(run.kept or {}) do put_back() end
-  if thrown.is_interrupt(err) then
+  if interrupt.is(err) then
     err = errors.new {code = "INT", message = "interrupted", file = run.record.file,
                       line = run.record.line}
   end

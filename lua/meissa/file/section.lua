@@ -12,6 +12,7 @@ local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local tables = require("meissa.base.tables")
 local buffer = require("string.buffer")
+local interrupt = require("meissa.base.interrupt")
 
 local lib = c_api.lib
 local M = {}
@@ -141,7 +142,7 @@ local function fill_array(reader, A, kind)
   local array = A.array
   if kind == SPARSE then
     for d = 0, array.dim_count - 1 do reader:into(array.coords[d], array.count * 4) end
-    local ok = pcall(c_api.call, lib.ms_array_check_coords, array)
+    local ok = interrupt.pcall(c_api.call, lib.ms_array_check_coords, array)
     if not ok then reader:fail("a coordinate lies outside the extents") end
   end
   reader:elements(array)

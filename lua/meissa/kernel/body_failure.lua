@@ -6,6 +6,7 @@
 -- @module meissa.kernel.body_failure
 local errors = require("meissa.base.errors")
 local thrown = require("meissa.base.thrown")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -102,7 +103,8 @@ function M.plain(err)
       line = err.line, iteration = err.iteration, worker = err.worker,
       value = thrown.portable(err.value) }
   end
-  return { code = "BDY", message = thrown.message(err), value = thrown.value(err) }
+  return { code = interrupt.is(err) and "INT" or "BDY", message = thrown.message(err),
+    value = thrown.value(err) }
 end
 
 --- The error table for a value raised in a body. Called by the handler of xpcall, while the

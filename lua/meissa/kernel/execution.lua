@@ -133,11 +133,13 @@ end
 
 --- Runs blocks of rounds by one call of C, where nothing is done between them.
 -- @number first of the blocks @number last one, not included
--- @treturn table|nil what they have left; nil: one has stopped, or they are no such blocks
+-- @treturn table|nil|boolean what they have left; nil: one has stopped; false: they are no such
+-- blocks, and nothing has run
 function M.run_rounds(instance, first, last)
   local native = instance.call and instance or instance:native()
-  local alone = native and not native.encoded and not instance.posts and not instance.damped
-  if not alone or instance.versions.core.wanted ~= nil then return nil end
+  local alone = native and not (native.encoded or native.info.declines or instance.posts or
+    instance.damped)
+  if not alone or instance.versions.core.wanted ~= nil then return false end
   instance.versions:serve(native)
   return round_runs.run(native, instance.versions.core, first, last)
 end

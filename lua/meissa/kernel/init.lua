@@ -28,6 +28,7 @@ local strict = require("meissa.base.strict")
 local tables = require("meissa.base.tables")
 local system = require("meissa.base.system")
 local unpack_values = require("meissa.kernel.unpack")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -187,7 +188,7 @@ function Instance:run_placed()
   if before then random.close(before) end
   if not ok then return nil, body_failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
-  local fits, bytes = pcall(results_of.encode, self, results)
+  local fits, bytes = interrupt.pcall(results_of.encode, self, results)
   if not fits then return nil, body_failure.of_results(bytes, self.kernel.info) end
   return bytes
 end

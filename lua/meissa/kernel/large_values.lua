@@ -13,7 +13,7 @@ local core = require("meissa.core")
 local ffi = require("ffi")
 local unpack_values = require("meissa.kernel.unpack")
 local tables = require("meissa.base.tables")
-local thrown = require("meissa.base.thrown")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -88,8 +88,7 @@ end
 
 -- The content of a table without metatables as a string.
 local function content_of(value)
-  local ok, text = pcall(buffer.encode, value)
-  if not ok and thrown.is_interrupt(text) then error(text, 0) end
+  local ok, text = interrupt.pcall(buffer.encode, value)
   return ok and text or nil
 end
 

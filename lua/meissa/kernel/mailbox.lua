@@ -16,8 +16,8 @@ local M = {}
 --- Bytes at the beginning of a row for other uses.
 M.HEAD = 1024
 
--- Arrays begin at such addresses; so much lies before one and behind it, with the stamps.
-local ALIGNMENT = 64
+--- Arrays begin at such addresses; so much lies before one and behind it, with the stamps.
+M.LINE = 64
 
 local stamps = ffi.typeof "volatile double *"
 
@@ -43,19 +43,21 @@ function Mailbox:begin(number, stamp)
                       Row)
 end
 
-local function room_of(bytes) return math.ceil(bytes / ALIGNMENT) * ALIGNMENT end
+--- Bytes that so many take in whole lines.
+function M.room_of(bytes) return math.ceil(bytes / M.LINE) * M.LINE end
 
-local function array_at(mailbox, about, at)
-  return array.wrap_foreign {type = about.type, dims = about.dims, data = mailbox.memory + at,
-                             keep = mailbox.keep}
+--- What lies so many bytes behind the mailbox's beginning, as an array with `type` and `dims`.
+function Mailbox:array_at(about, at)
+  return array.wrap_foreign {type = about.type, dims = about.dims, data = self.memory + at,
+                             keep = self.keep}
 end
 
 --- An array that lies in the mailbox, which keeps the mailbox's memory alive.
 -- @tab told `type` and `dims`, and what `put` gave
 function Mailbox:array(told)
-  local made = array_at(self, told, told.at)
+  local made = self:array_at(told, told.at)
   self.places[told.at] = {stamp = told.stamp,
-                          footer = told.at + room_of(array.describe(made).bytes)}
+                          footer = told.at + M.room_of(array.describe(made).bytes)}
   return made
 end
 
@@ -70,7 +72,7 @@ end
 --- Whether nobody has begun to write where the arrays lie that `array` has given.
 function Mailbox:is_intact()
   for at, place in tables.each(self.places) do
-    local header = ffi.cast(stamps, self.memory + at - ALIGNMENT)[0]
+    local header = ffi.cast(stamps, self.memory + at - M.LINE)[0]
     local footer = ffi.cast(stamps, self.memory + place.footer)[0]
     if header ~= place.stamp or footer ~= place.stamp then return false end
   end
@@ -85,11 +87,11 @@ function Mailbox:clear() self.places = {} end
 -- @treturn number where, nil if there is no room @treturn number its stamp
 function Row:put(value)
   local about, mailbox = array.describe(value), self.mailbox
-  local at, room = self.first + self.used + ALIGNMENT, room_of(about.bytes)
-  self.used = self.used + room + 2 * ALIGNMENT
+  local at, room = self.first + self.used + M.LINE, M.room_of(about.bytes)
+  self.used = self.used + room + 2 * M.LINE
   if self.used > mailbox.size then return nil end
-  ffi.cast(stamps, mailbox.memory + at - ALIGNMENT)[0] = self.stamp
-  array_at(mailbox, about, at):copy(value)
+  ffi.cast(stamps, mailbox.memory + at - M.LINE)[0] = self.stamp
+  mailbox:array_at(about, at):copy(value)
   ffi.cast(stamps, mailbox.memory + at + room)[0] = self.stamp
   return at, self.stamp
 end

@@ -278,7 +278,7 @@ local function packed(static, native)
 end
 
 -- Whether an array's strides are those of elements that lie one after the other, the last subscript
--- fastest: of dimensions with one position, too, since workers may have more of the memory around.
+-- fastest: of dimensions with one position, too, as texts have them as numbers.
 local function is_row_major(about)
   local stride = 1
   for d = #about.dims, 1, -1 do

@@ -13,6 +13,7 @@ local native = require("meissa.kernel.native")
 local streaks = require("meissa.kernel.streaks")
 local tables = require("meissa.base.tables")
 local unpack_values = require("meissa.kernel.unpack")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -162,7 +163,7 @@ local function is_any_array(value) return memory.is_array(value) and 1 or nil en
 function M.known(values, modules)
   local known = {}
   local function add(list, required)
-    local ok, _, encoder = pcall(serialize.encode, list, #list, { path = tostring,
+    local ok, _, encoder = interrupt.pcall(serialize.encode, list, #list, { path = tostring,
       find_array = is_any_array, modules = required })
     for value in tables.each(ok and encoder.ids or {}) do
       if not memory.is_array(value) then known[value] = true end
@@ -177,7 +178,7 @@ end
 -- @string path what the user calls it @tab known what M.known gave
 function M.refusal(path, value, known)
   local function find_known(each) return known[each] and { -1 } or nil end
-  local ok, err = pcall(serialize.encode, { value }, 1,
+  local ok, err = interrupt.pcall(serialize.encode, { value }, 1,
     M.options(function() return path end, find_known))
   return not ok and err or nil
 end

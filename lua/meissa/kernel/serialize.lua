@@ -33,6 +33,7 @@ local naming = require("meissa.kernel.naming")
 local required = require("meissa.capture.required")
 local system = require("meissa.base.system")
 local tables = require("meissa.base.tables")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -180,7 +181,8 @@ local function is_any_array(value) return arrays.is(value) and 1 or nil end
 --- Whether a function can be sent to the workers, but for arrays that it leads to.
 function M.travels(fn)
   if travels[fn] == nil then
-    travels[fn] = pcall(M.encode, { fn }, 1, { path = tostring, find_array = is_any_array })
+    travels[fn] = interrupt.pcall(M.encode, { fn }, 1,
+      { path = tostring, find_array = is_any_array })
   end
   return travels[fn]
 end

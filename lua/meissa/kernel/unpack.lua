@@ -10,6 +10,7 @@ local builtin = require("meissa.base.builtin")
 local errors = require("meissa.base.errors")
 local libraries = require("meissa.base.libraries")
 local tables = require("meissa.base.tables")
+local interrupt = require("meissa.base.interrupt")
 
 local M = {}
 
@@ -97,7 +98,7 @@ local function find_named(node, globals)
   local content = module == "_G" and globals or libraries.own[module] and globals[module] or
     package.loaded[module]
   if content == nil then
-    local ok, loaded = pcall(require, module)
+    local ok, loaded = interrupt.pcall(require, module)
     if not ok then
       errors.raise("WRK", "the module %s, which the loop uses, cannot be loaded by a worker: %s",
         module, tostring(loaded))
@@ -212,7 +213,7 @@ function M.decode_simply(bytes)
   return is_simple(coded) and coded.roots or nil
 end
 
---- The values that carry.encode was given.
+--- The values that meissa.kernel.serialize was given to encode.
 -- @string bytes what encode returned
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
 -- `memory`: a table that remembers functions from one call to the next; `modules`: gets what

@@ -20,6 +20,7 @@ local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
 local inspect = require "meissa.plan.inspect"
 local views = require "meissa.plan.views"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -313,7 +314,7 @@ end
 -- Raises ARR where the body calls a method that arrays do not have.
 local function check_methods(record, plan)
   if not plan.stranger then return end
-  local ok, err = pcall(array.check_method, plan.stranger)
+  local ok, err = interrupt.pcall(array.check_method, plan.stranger)
   if ok then return end
   err.file, err.line = record.file, plan.stranger_line
   error(err, 0)

@@ -11,6 +11,7 @@
 local array = require "meissa.array"
 local tables = require "meissa.base.tables"
 local tensor = require "meissa.array.tensor"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -59,7 +60,7 @@ local function globals_of(self, env)
 end
 
 local function copy_function(self, fn)
-  local dumped, text = pcall(string.dump, fn)
+  local dumped, text = interrupt.pcall(string.dump, fn)
   if not dumped then return self.instead_of(fn) or fn end -- a C function
   local made = loadstring(text)
   self.seen[fn] = made
@@ -97,7 +98,7 @@ function copy_value(self, value)
     return self.seen[value]
   end
   if kind == "userdata" and self.clones then
-    local has, clone = pcall(function() return value.clone end)
+    local has, clone = interrupt.pcall(function() return value.clone end)
     if has and type(clone) == "function" then return clone(value) end
   end
   return value

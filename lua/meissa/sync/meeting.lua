@@ -31,6 +31,14 @@ local function check_alike(kind, requests, all)
   values.check_alike(kind, all)
 end
 
+--- Counts an exchange of `kind`, "allReduce" "scatter" or "barrier", of such values in a run.
+function M.count(run, kind, given)
+  if kind == "barrier" then return end
+  local reduces = kind == "allReduce"
+  if reduces then run.reduces = run.reduces + 1 end
+  run.bytes = run.bytes + (reduces and 2 or 1) * (run.count - 1) * values.bytes(given)
+end
+
 --- Reduces what replicas ask for to their sum, or by the operation that the first one gives.
 -- @treturn number how many have finished their steps
 -- @treturn table what all get, for values.assign
@@ -42,8 +50,7 @@ function M.allReduce(run, requests)
     done = done + (request.done and 1 or 0)
   end
   check_alike("allReduce", requests, all)
-  run.reduces = run.reduces + 1
-  run.bytes = run.bytes + 2 * (run.count - 1) * values.bytes(all[1])
+  M.count(run, "allReduce", all[1])
   return done, values.reduce(all, op, run.owned)
 end
 
@@ -55,7 +62,7 @@ function M.scatter(run, requests)
   local all = {}
   for k, request in ipairs(requests) do all[k] = request.values end
   check_alike("scatter", requests, all)
-  run.bytes = run.bytes + (run.count - 1) * values.bytes(all[1])
+  M.count(run, "scatter", all[1])
   return nil, values.leaves(all[1])
 end
 

@@ -14,6 +14,7 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local generators = require "meissa.sync.generators"
 local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -51,7 +52,8 @@ local function vector_of(value)
   end
   local kind = type(value)
   local has = (kind == "table" or kind == "userdata" or kind == "cdata") and
-    pcall(function() return value.data, value.nElement end) and value.data and value.nElement
+    interrupt.pcall(function() return value.data, value.nElement end) and value.data and
+    value.nElement
   if not has then
     refuse("option 'params' of meissa.replicate is a function that gives a model's parameters, " ..
            "one vector of floats or doubles with data() and nElement(), or a DistArray, not %s",

@@ -162,7 +162,7 @@ end
 
 --- Whether all arrays of a list can be written, their elements one behind the other, and no two
 -- share memory.
-local function are_apart(list)
+function M.are_apart(list)
   local spans = {}
   for _, value in ipairs(list) do
     if not is_number(value) then
@@ -177,8 +177,6 @@ local function are_apart(list)
   end
   return true
 end
-
-M.are_apart = are_apart
 
 --- Gives a table's values others, in order.
 function M.assign(t, values)
@@ -242,7 +240,7 @@ end
 function M.reduce(all, op, owned)
   local results, lists = {}, {}
   for k, t in ipairs(all) do lists[k] = leaves(t) end
-  owned = owned and are_distinct(lists) and owned
+  owned = owned and are_distinct(lists)
   local function own(value) return owned and array.is(value) and value or copy_of(value) end
   for e = 1, #(lists[1] or {}) do
     results[e] = combined(lists, e, op, own)

@@ -38,9 +38,6 @@ local SHARED_OUT = 32768
 -- Elements that are summed at a time, so that they stay in the first cache.
 local PIECE = 2048
 
--- Slices begin at whole lines of the cache.
-local LINE = 64
-
 local COPY, AXPY = methods.of.copy.operation, methods.of.axpy.operation
 
 -- What a worker says at a meeting. `size` bytes of a form; -1: it leaves. `done`: how many of its
@@ -121,7 +118,8 @@ end
 
 -- The elements of a worker's slice of an array: from `first` on, to before `last`.
 local function slice_of(self, place, block)
-  local workers, unit = #self.firsts - 1, LINE / place.size
+  -- Slices begin at whole lines of the cache.
+  local workers, unit = #self.firsts - 1, mailboxes.LINE / place.size
   local function cut(b)
     return math.min(place.count, math.ceil(place.count * b / workers / unit) * unit)
   end

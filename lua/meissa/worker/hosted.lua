@@ -14,6 +14,7 @@ local buffer = require "string.buffer"
 local collectives = require "meissa.worker.collective"
 local encoded = require "meissa.base.encoded"
 local mailboxes = require "meissa.kernel.mailbox"
+local meetings = require "meissa.sync.meeting"
 local message = require "meissa.kernel.message"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
 local system = require "meissa.base.system"
@@ -100,11 +101,10 @@ end
 local Crew = {}
 Crew.__index = Crew
 
--- Has a replica do something; whether it could.
+-- Has a replica do something.
 function Crew:attempt(k, fn, ...)
   local ok, err = pcall(fn, ...)
   if not ok then self.left[k] = {failed = thrown.encode(err)} end
-  return ok
 end
 
 -- Begins a replica.
@@ -152,16 +152,6 @@ function Crew:waiting()
   return list
 end
 
--- What was exchanged without the driver counts, too.
-local function count_exchange(request)
-  if request.kind == "allReduce" then
-    run.reduces = run.reduces + 1
-    run.bytes = run.bytes + 2 * (run.count - 1) * values.bytes(request.values)
-  elseif request.kind == "scatter" then
-    run.bytes = run.bytes + (run.count - 1) * values.bytes(request.values)
-  end
-end
-
 -- Exchanges with other workers and goes on, as long as that is all that is needed.
 function Crew:meet_others()
   while true do
@@ -169,7 +159,7 @@ function Crew:meet_others()
     self.needed = math.max(self.needed, needed)
     if not met then return met end
     local request = run.replicas[self.first].request
-    count_exchange(request)
+    meetings.count(run, request.kind, request.values)
     self:each(go_on, request.kind == "allReduce" and done or nil)
   end
 end

@@ -16,8 +16,8 @@ local isolate = require "meissa.sync.isolate"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
-local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
@@ -193,7 +193,7 @@ end
 
 -- @string who in words
 local function fail(who, err)
-  local fields = {code = thrown.is_interrupt(err) and "INT" or "BDY",
+  local fields = {code = interrupt.is(err) and "INT" or "BDY",
                   message = who .. ": " .. tostring(err)}
   if errors.is(err) then
     for name, value in tables.each(err) do fields[name] = value end

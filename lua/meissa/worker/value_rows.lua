@@ -9,12 +9,9 @@ local mailboxes = require "meissa.kernel.mailbox"
 
 local M = {}
 
--- Places begin at whole lines of the cache, with a line for stamps before and behind.
-local LINE = 64
-
 local doubles, stamps = ffi.typeof "double *", ffi.typeof "volatile double *"
 
-local function room_of(bytes) return math.ceil(bytes / LINE) * LINE end
+local LINE, room_of = mailboxes.LINE, mailboxes.room_of
 
 -- What is put for an array, and where in a row; `e` is its number among the values.
 local function place_of(e, value, at)
@@ -44,8 +41,7 @@ end
 
 --- The array that lies at a place.
 function M.array_in(row, place, board)
-  return array.wrap_foreign {type = place.type, dims = place.dims, data = row + place.at,
-                             keep = board.keep}
+  return board:array_at(place, tonumber(row - board.memory) + place.at)
 end
 
 --- Stamps lie before and behind a place: number 0 of what was put, 1 of what was summed there.
