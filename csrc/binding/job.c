@@ -123,7 +123,8 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->operands = operands != NULL ? operands->list : NULL;
   job->operand_count = operands != NULL ? operands->count : 0;
   for (uint32_t i = 0; i < job->operand_count; i++) {
-    uint32_t arrays = job->plan != NULL ? job->plan->arrays : 0;
-    if (job->operands[i].array > arrays) luaL_error(L, "an operand that its plan does not know");
+    uint32_t bindings = job->plan != NULL ? job->plan->bindings : 0;
+    if (job->operands[i].binding > bindings)
+      luaL_error(L, "an operand that its plan does not know");
   }
 }

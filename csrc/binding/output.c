@@ -142,7 +142,7 @@ static void set_iteration(lua_State *L, const char *key, const int64_t *at, uint
   lua_setfield(L, -2, key);
 }
 
-/* Dimensions count from 1 here, arrays from 0; absent where the array follows none. */
+/* Dimensions count from 1 here; absent where the array follows none. */
 static void push_array(lua_State *L, const ms_verdict *verdict, uint32_t number) {
   const ms_array_plan *array = &verdict->arrays[number];
   static const char *const access[] = {"none", "read", "write", "read+write"};
@@ -152,7 +152,6 @@ static void push_array(lua_State *L, const ms_verdict *verdict, uint32_t number)
   set_string(L, "placement", ms_placement_name(array->placement));
   set_string(L, "whole", array->whole);
   set_number(L, "binding", array->binding + 1);
-  set_number(L, "number", number);
   if (array->array_dim >= 0) {
     set_number(L, "array_dim", array->array_dim + 1);
     set_number(L, "scale", (double)array->scale);

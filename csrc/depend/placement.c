@@ -211,10 +211,26 @@ int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const 
   for (uint32_t b = 0; b < walk->binding_count; b++) {
     if (!first_of_array(walk, b)) continue;
     ms_array_plan *plan = &(*arrays)[(*count)++];
-    *plan = (ms_array_plan){.binding = b, .array_dim = -1, .loop_dim = -1, .scale = 1};
+    *plan = (ms_array_plan){.binding = b,
+                            .sparse = walk->bindings[b].sparse,
+                            .array_dim = -1,
+                            .loop_dim = -1,
+                            .scale = 1};
     find_access(walk, plan);
     place(walk, conflicts, choice, plan);
     if (plan->written) find_writes(walk, conflicts->domain, choice, plan);
   }
   return 0;
+}
+
+uint32_t *ms_placement_array_of(const ms_walk *walk, const ms_array_plan *arrays, uint32_t count,
+                                ms_arena *arena) {
+  uint32_t *array_of = ms_arena_take(arena, walk->binding_count + (size_t)1, sizeof *array_of);
+  if (array_of == NULL) return NULL;
+  for (uint32_t b = 0; b < walk->binding_count; b++) {
+    uint32_t a = walk->bindings[b].kind == MS_BIND_ARRAY ? 0 : count;
+    while (a < count && !same_array(walk, arrays[a].binding, b)) a++;
+    array_of[b] = a < count ? a + 1 : 0;
+  }
+  return array_of;
 }

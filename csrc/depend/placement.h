@@ -17,6 +17,11 @@ uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms
 int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
                       ms_array_plan **arrays, uint32_t *count);
 
+/* By binding, 1 + the number of the array that it is, of `count`; 0: it is none of them. In the
+ * arena; NULL: out of memory. */
+uint32_t *ms_placement_array_of(const ms_walk *walk, const ms_array_plan *arrays, uint32_t count,
+                                ms_arena *arena);
+
 /* The dimension that replicas share out: of those that no distance crosses one that most written
  * arrays follow, and the longest of these; domain->dim_count: there is none. */
 uint32_t ms_placement_share(const ms_walk *walk, const ms_domain *domain,

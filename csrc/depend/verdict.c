@@ -191,7 +191,10 @@ static int copy_arrays(const work *now, ms_verdict *verdict) {
       ms_arena_take(verdict->arena, verdict->array_count + 1, sizeof *verdict->arrays);
   if (verdict->arrays == NULL) return -1;
   for (uint32_t a = 0; a < verdict->array_count; a++) verdict->arrays[a] = now->arrays[a];
-  return 0;
+  verdict->binding_count = now->walk.binding_count;
+  verdict->array_of =
+      ms_placement_array_of(&now->walk, verdict->arrays, verdict->array_count, verdict->arena);
+  return verdict->array_of == NULL ? -1 : 0;
 }
 
 /* Finds out which arrays can be served, if the loop is going to run. */

@@ -81,6 +81,7 @@ typedef struct ms_array_plan {
   uint32_t binding;         /* index of one binding of this array */
   bool read, written;       /* its memory, through any view */
   bool own_read, own_write; /* through itself */
+  bool sparse;
   ms_placement placement;
   int32_t array_dim; /* dimension of the array that follows loop dimension `loop_dim`; -1 none */
   int32_t loop_dim;
@@ -188,6 +189,8 @@ typedef struct ms_verdict {
   ms_furthest furthest;
   ms_array_plan *arrays;
   uint32_t array_count;
+  uint32_t *array_of; /* by binding, so many: 1 + the number of its array; 0: of none */
+  uint32_t binding_count;
   const char *prefetch; /* a loop that marks what is read of served arrays (inspector.h), or NULL */
   const ms_collisions *collisions; /* what finds out whether iterations meet, where nothing but that
                                       keeps the loop from running (decision MS_UNKNOWN); or NULL */

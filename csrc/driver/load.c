@@ -20,7 +20,8 @@
 ms_operand ms_job_operand_of(const ms_job *job, uint32_t number) {
   const ms_job_operand *from = &job->operands[number];
   ms_operand operand = from->operand;
-  if (from->array > 0) ms_operand_follow(&operand, &job->plan->travels[from->array - 1]);
+  const ms_travel *travel = from->binding > 0 ? ms_plan_travel(job->plan, from->binding - 1) : NULL;
+  if (travel != NULL) ms_operand_follow(&operand, travel);
   if (from->seen != 0) operand.writes.blind = MS_WRITES_SEEN;
   return operand;
 }

@@ -140,6 +140,9 @@ void ms_operand_follow(ms_operand *operand, const ms_travel *travel) {
   operand->scale = travel->scale;
   operand->offset = travel->offset;
   operand->writes = travel->writes;
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    if (operand->writes.high[d] == MS_WRITES_ALL) operand->writes.high[d] = operand->dims[d];
+  }
   for (uint32_t d = operand->dim_count; d < MS_ARRAY_DIMS; d++) {
     operand->writes.low[d] = operand->writes.high[d] = 0;
   }

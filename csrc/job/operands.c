@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/fingerprint.h"
-#include "depend/strategy_traits.h"
 
 /* Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and
  * rows of a sparse array, get numbers of their own far above those of arrays. */
@@ -111,18 +110,17 @@ static void keep(const ms_operands *operands, ms_job_operand *operand, const ms_
   operand->operand.movement = needs != NULL ? MS_MOVE_SERVED : MS_MOVE_CACHED;
 }
 
-/* An operand that the loop writes moves as the plan has it. */
-static void finish(const ms_operands *operands, ms_job_operand *operand, uint32_t written,
+/* How an operand that is a binding of the loop moves the plan says, if the loop writes it. */
+static void finish(const ms_operands *operands, ms_job_operand *operand, uint32_t binding,
                    const ms_needs *needs) {
-  operand->array = written;
-  if (written > 0) operand->operand.movement = 0;
-  if (written == 0) keep(operands, operand, needs);
+  operand->binding = binding;
+  if (binding == 0) keep(operands, operand, needs);
 }
 
-int ms_operands_array(ms_operands *operands, const ms_array *array, uint32_t written,
+int ms_operands_array(ms_operands *operands, const ms_array *array, uint32_t binding,
                       const ms_needs *needs, ms_error *err) {
   ms_job_operand operand = dense(array);
-  finish(operands, &operand, written, needs);
+  finish(operands, &operand, binding, needs);
   return add(operands, &operand, err);
 }
 
@@ -147,7 +145,7 @@ static int divide(ms_operand *operand, const ms_view_base *base, ms_error *err) 
 }
 
 int ms_operands_base(ms_operands *operands, const ms_array *view, const ms_view_base *base,
-                     uint32_t written, ms_error *err) {
+                     uint32_t binding, ms_error *err) {
   uint32_t known = ms_operands_number(operands, base->id);
   if (known > 0) return (int)known;
   ms_job_operand made = dense(view);
@@ -157,7 +155,7 @@ int ms_operands_base(ms_operands *operands, const ms_array *view, const ms_view_
   operand->dim_count = base->dim_count;
   memcpy(operand->dims, base->dims, sizeof base->dims);
   memcpy(operand->strides, base->strides, sizeof base->strides);
-  finish(operands, &made, written, NULL);
+  finish(operands, &made, binding, NULL);
   if (divide(operand, base, err) != 0) return -1;
   int number = add(operands, &made, err);
   if (number < 0) free((void *)(size_t)operand->sections);
@@ -198,20 +196,13 @@ int ms_operands_list(ms_operands *operands, uint32_t number, const ms_needs *wri
   return (int)number;
 }
 
-int ms_operands_values(ms_operands *operands, const ms_array *array, const char *strategy,
+int ms_operands_values(ms_operands *operands, const ms_array *array, uint32_t binding,
                        ms_error *err) {
   ms_job_operand operand =
       vector(array->id, array->data, array->store, ms_type_of(array->type)->size, array->count);
   operand.operand.version = array->version;
-  int number = add(operands, &operand, err);
-  if (number < 0 || strategy == NULL) return number;
-  ms_strategy found = ms_strategy_find(strategy);
-  const ms_strategy_traits *traits = ms_strategy_traits_of(found);
-  bool waits = ms_strategy_waits(found) || (traits != NULL && traits->alone);
-  ms_operand_move move = {
-      .movement = waits ? MS_MOVE_EXCHANGED : MS_MOVE_SCATTERED, .written = 1, .scale = 1};
-  ms_operands_move(operands, (uint32_t)number, &move);
-  return number;
+  operand.binding = binding;
+  return add(operands, &operand, err);
 }
 
 int ms_operands_coords(ms_operands *operands, const ms_array *array, uint32_t dim, ms_error *err) {

@@ -31,9 +31,9 @@ typedef struct MS_API_TYPE ms_job_operand {
   const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
   const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all. Of one
                                 that is written, and has lists of that, what it has to see */
-  uint32_t array;            /* 1 + the number of the plan's array that it is: the plan says how it
-                                moves; 0: `operand` does */
-  uint32_t seen;          /* 1: who runs blocks looks at what was there, whatever the plan says */
+  uint32_t binding; /* 1 + the loop's binding that it is: the plan says whether it is written, and
+                       how it moves then; 0: `operand` does */
+  uint32_t seen;    /* 1: who runs blocks looks at what was there, whatever the plan says */
   const int64_t *offsets; /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
                              belong to block b; NULL: all rows to everyone */
   uint64_t
@@ -58,9 +58,9 @@ MS_API uint32_t ms_operands_number(const ms_operands *operands, uint64_t id);
 
 /* The functions that follow give an operand's number, or -1 with MS_ARR when memory is out. */
 
-/* A dense array. `written`: 1 + its number in the plan, 0 for one that the loop only reads; then
- * `needs` is what blocks need of it, NULL: all. */
-MS_API int ms_operands_array(ms_operands *operands, const ms_array *array, uint32_t written,
+/* A dense array. `binding`: 1 + that of the loop which it is; 0 for one that the loop only reads;
+ * then `needs` is what blocks need of it, NULL: all. */
+MS_API int ms_operands_array(ms_operands *operands, const ms_array *array, uint32_t binding,
                              const ms_needs *needs, ms_error *err);
 
 /* Gives a dense array that is written, operand `number`, the lists of what each block may write
@@ -79,12 +79,12 @@ typedef struct MS_API_TYPE ms_view_base {
   const ms_section *parts;
 } ms_view_base;
 
-/* The base of a view; `written` as above. */
+/* The base of a view; `binding` as above. */
 MS_API int ms_operands_base(ms_operands *operands, const ms_array *view, const ms_view_base *base,
-                            uint32_t written, ms_error *err);
+                            uint32_t binding, ms_error *err);
 
-/* The values of a sparse array, which a loop of this strategy writes, or only reads (NULL). */
-MS_API int ms_operands_values(ms_operands *operands, const ms_array *array, const char *strategy,
+/* The values of a sparse array; `binding` as above. */
+MS_API int ms_operands_values(ms_operands *operands, const ms_array *array, uint32_t binding,
                               ms_error *err);
 
 /* The coordinates of its entries in dimension `dim`, from 0. */

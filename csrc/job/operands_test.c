@@ -27,8 +27,8 @@ static void test_once(void) {
   CHECK(ms_operands_array(operands, a, 7, NULL, &err) == 1 && operands->count == 2);
   CHECK(ms_operands_number(operands, b->id) == 2 && ms_operands_number(operands, 1u << 30) == 0);
   const ms_job_operand *first = &operands->list[0], *second = &operands->list[1];
-  CHECK(first->operand.movement == MS_MOVE_BROADCAST && first->array == 0);
-  CHECK(second->array == 5 && second->data == b->data && second->operand.element == 8);
+  CHECK(first->operand.movement == MS_MOVE_BROADCAST && first->binding == 0);
+  CHECK(second->binding == 5 && second->data == b->data && second->operand.element == 8);
   CHECK(first->operand.dims[1] == 4 && first->operand.strides[0] == 4);
   CHECK(first->segment == a->store->block.segment && first->store == a->store->id);
   for (int k = 0; k < 100; k++) { /* the list grows */
@@ -98,7 +98,7 @@ static void test_parts(void) {
   base.id = 78;
   base.part_count = 0;
   CHECK(ms_operands_base(operands, whole, &base, 3, &err) == 2);
-  CHECK(operands->list[1].operand.sections == NULL && operands->list[1].array == 3);
+  CHECK(operands->list[1].operand.sections == NULL && operands->list[1].binding == 3);
   ms_operands_free(operands);
   ms_array_release(whole);
 }

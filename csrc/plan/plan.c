@@ -103,9 +103,12 @@ static void lay_out(const ms_plan_terms *terms, ms_plan *plan) {
 static int find_travels(const ms_verdict *verdict, ms_plan *plan, ms_error *err) {
   int32_t dims[MS_CUTS];
   for (uint32_t a = 0; a < MS_CUTS; a++) dims[a] = plan->axes[a].swept ? -1 : plan->axes[a].dim;
+  size_t bindings = verdict->binding_count;
   plan->travels = calloc((size_t)verdict->array_count + 1, sizeof *plan->travels);
-  if (plan->travels == NULL) return out_of_memory(err);
-  plan->arrays = verdict->array_count;
+  plan->array_of = calloc(bindings + 1, sizeof *plan->array_of);
+  if (plan->travels == NULL || plan->array_of == NULL) return out_of_memory(err);
+  plan->bindings = verdict->binding_count;
+  if (bindings > 0) memcpy(plan->array_of, verdict->array_of, bindings * sizeof *plan->array_of);
   for (uint32_t a = 0; a < verdict->array_count; a++) {
     if (!verdict->arrays[a].written) continue;
     plan->travels[a] = ms_travel_of(&verdict->arrays[a], &plan->grid, dims);
@@ -155,8 +158,14 @@ void ms_plan_release(ms_plan *plan) {
   for (uint32_t a = 0; a < MS_CUTS; a++) free(plan->axes[a].starts);
   free(plan->loads);
   free(plan->travels);
+  free(plan->array_of);
   ms_stages_free(&plan->stages);
   free(plan);
+}
+
+const ms_travel *ms_plan_travel(const ms_plan *plan, uint32_t binding) {
+  uint32_t array = plan->array_of[binding];
+  return array > 0 && plan->travels[array - 1].written ? &plan->travels[array - 1] : NULL;
 }
 
 void ms_plan_values(const ms_plan *plan, uint32_t axis, uint32_t range, int64_t *values) {

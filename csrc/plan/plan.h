@@ -64,7 +64,8 @@ typedef struct MS_API_TYPE ms_plan {
   uint64_t *loads;     /* of each range of the space axis, one for each block and its iterations or
                           entries, so that empty ranges are shared out, too; NULL: all are alike */
   ms_stages stages;    /* if their iterations are bounded */
-  uint32_t arrays;     /* of the verdict */
+  uint32_t bindings;   /* of the loop */
+  uint32_t *array_of;  /* of each 1 + the number of its array; 0: none */
   ms_travel *travels;  /* by their number: of those that are written */
   uint32_t references; /* by whom it is used */
 } ms_plan;
@@ -84,6 +85,9 @@ ms_plan *ms_plan_moved(const ms_plan_terms *terms, const ms_range *ranges, ms_er
 /* Keeps a plan until it is released once more; whoever is the last frees it. One thread. */
 MS_API void ms_plan_keep(ms_plan *plan);
 MS_API void ms_plan_release(ms_plan *plan);
+
+/* How what a binding of the loop is moves; NULL: the loop writes none of it. */
+const ms_travel *ms_plan_travel(const ms_plan *plan, uint32_t binding);
 
 /* First and last value of range `range` of an axis. */
 MS_API void ms_plan_values(const ms_plan *plan, uint32_t axis, uint32_t range, int64_t *values);

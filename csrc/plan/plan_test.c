@@ -156,6 +156,7 @@ static void test_refused(void) {
  * are exchanged, and what neighbours read, too. */
 static void test_travels(void) {
   ms_verdict verdict = ranges_of(MS_ROTATE, 10, 10);
+  uint32_t array_of[] = {0, 2, 5, 2};
   ms_array_plan arrays[5] = {
       {.read = true, .written = true, .array_dim = 1, .loop_dim = 0, .scale = 2, .offset = 3},
       {.written = true, .array_dim = 0, .loop_dim = 1, .scale = 1},
@@ -166,6 +167,8 @@ static void test_travels(void) {
       .low = {3, 1}, .high = {2, 9}, .follow_count = 2, .follow = {{.loop_dim = 7}, {1, 1, 2, 3}}};
   verdict.arrays = arrays;
   verdict.array_count = 5;
+  verdict.array_of = array_of;
+  verdict.binding_count = 4;
   ms_plan_terms terms = terms_of(&verdict);
   ms_error err = {0};
   ms_plan *plan = ms_plan_new(&terms, &err);
@@ -178,8 +181,30 @@ static void test_travels(void) {
   CHECK(second->movement == MS_MOVE_ROTATED && second->cut == 1 && second->writes.blind);
   CHECK(plan->travels[2].movement == MS_MOVE_EXCHANGED);
   CHECK(plan->travels[3].movement == MS_MOVE_EXCHANGED);
-  CHECK(plan->travels[4].scale == 0); /* it is only read */
+  CHECK(ms_plan_travel(plan, 1) == second && ms_plan_travel(plan, 3) == second);
+  CHECK(ms_plan_travel(plan, 0) == NULL); /* it is no array, */
+  CHECK(ms_plan_travel(plan, 2) == NULL); /* or only read */
   ms_plan_release(plan);
+}
+
+/* Of a sparse array all entries may be written by any block: who waits for others has to see it. */
+static void test_entries(void) {
+  ms_array_plan array = {.written = true, .sparse = true, .array_dim = 0, .loop_dim = 0};
+  uint32_t array_of[] = {1};
+  for (int strategy = 0; strategy < 2; strategy++) {
+    ms_verdict verdict = ranges_of(strategy == 0 ? MS_PARTITION : MS_ROTATE, 10, 10);
+    verdict.arrays = &array;
+    verdict.array_of = array_of;
+    verdict.array_count = verdict.binding_count = 1;
+    ms_plan_terms terms = terms_of(&verdict);
+    ms_error err = {0};
+    ms_plan *plan = ms_plan_new(&terms, &err);
+    const ms_travel *travel = ms_plan_travel(plan, 0);
+    CHECK(travel->movement == (strategy == 0 ? MS_MOVE_SCATTERED : MS_MOVE_EXCHANGED));
+    CHECK(travel->writes.low[0] == 0 && travel->writes.high[0] == MS_WRITES_ALL);
+    CHECK(travel->writes.follows == 0 && travel->writes.blind == MS_WRITES_SEEN);
+    ms_plan_release(plan);
+  }
 }
 
 /* What decides makes another plan, and nothing else does. */
@@ -220,6 +245,7 @@ int main(void) {
   test_row();
   test_together();
   test_travels();
+  test_entries();
   test_refused();
   test_cache();
   return ms_test_end();

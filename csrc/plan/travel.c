@@ -47,9 +47,19 @@ static ms_writes writes_of(const ms_array_plan *array, const ms_grid *grid, cons
   return writes;
 }
 
+/* Of a sparse array the values of its entries, any of them: no cut says which a block may write. */
+static ms_travel travel_of_entries(const ms_grid *grid) {
+  ms_travel travel = {.written = true, .movement = MS_MOVE_SCATTERED, .scale = 1};
+  if (ms_strategy_waits(grid->strategy)) travel.movement = MS_MOVE_EXCHANGED;
+  travel.writes = (ms_writes){.high = {MS_WRITES_ALL}, .blind = MS_WRITES_SEEN};
+  return travel;
+}
+
 ms_travel ms_travel_of(const ms_array_plan *array, const ms_grid *grid, const int32_t *dims) {
+  if (array->sparse) return travel_of_entries(grid);
   uint32_t axis = axis_of(grid, dims, array->loop_dim);
-  ms_travel travel = {.movement = movement_of(array, grid, axis),
+  ms_travel travel = {.written = true,
+                      .movement = movement_of(array, grid, axis),
                       .scale = 1,
                       .writes = writes_of(array, grid, dims)};
   bool rows = travel.movement == MS_MOVE_LOCAL || travel.movement == MS_MOVE_ROTATED;

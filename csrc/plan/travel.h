@@ -7,6 +7,8 @@
 #ifndef MS_PLAN_TRAVEL_H
 #define MS_PLAN_TRAVEL_H
 
+#include <stdbool.h>
+
 #include "array/array.h"
 #include "base/api.h"
 #include "depend/verdict.h"
@@ -40,6 +42,9 @@ typedef enum ms_writes_blind {
   MS_WRITES_UNLOGGED /* nor is it logged: a job that fails loses it */
 } ms_writes_blind;
 
+/* As `high`: all rows that there are. */
+#define MS_WRITES_ALL INT64_MAX
+
 /* What a job may write of an operand. */
 typedef struct ms_writes {
   int64_t low[MS_ARRAY_DIMS],
@@ -50,6 +55,7 @@ typedef struct ms_writes {
 } ms_writes;
 
 typedef struct ms_travel {
+  bool written; /* false: the loop writes none of it, and there is no more to say */
   ms_movement movement;
   uint32_t array_dim;    /* local, rotated: the dimension whose rows follow ... */
   uint32_t cut;          /* ... this axis, */

@@ -6,6 +6,7 @@
 
 local meissa = require("meissa")
 local parallel = meissa.parallel
+local small = require "meissa.driver.small"
 
 local seed = require "spec.support.seed"
 local N, STEPS = 12, 250
@@ -87,6 +88,56 @@ describe("a loop in a driver loop (seed " .. seed .. ")", function()
     assert.are.same(before, {A:totable(), C:totable()})
     add(1)
     assert.are.same({1, N, 2}, {A[1][N], A[N][N], C[1]})
+    meissa.init {}
+  end)
+
+  it("writes an array, a view and entries with some of its numbers only", function()
+    local most = small.most[0]
+    small.most[0] = 0 -- on workers
+    meissa.init {workers = 2}
+    local A, x = meissa.zeros(N, N), meissa.zeros(N)
+    local V, entries = A:narrow(2, 2, 3), {i = {}, j = {}, v = {}}
+    for i = 1, N do entries.i[i], entries.j[i], entries.v[i] = i, 1 + i % 3, i end
+    local S = meissa.sparse({N, N}, entries)
+    local function run(k, bad)
+      for i in parallel(N) do
+        if i > k then A[i][1] = A[i][1] + V[i][1] + i end
+        x[i] = x[i] + A[i][1]
+        if i > 2 * k then V[i][1] = V[i][1] + 1 end
+        if i == bad then error("bad") end
+      end
+    end
+    local function scale(k, bad)
+      for i, j, v in parallel(S) do
+        if i > k then S[i][j] = v * 2 end
+        x[i] = x[i] + v
+        if i == bad then error("bad") end
+      end
+    end
+    local function contents()
+      local values = {}
+      for i, j, v in S:each() do values[#values + 1] = {i, j, v} end
+      return {A:totable(), x:totable(), values}
+    end
+    local first, view, sum, value = {}, {}, {}, {}
+    for i = 1, N do first[i], view[i], sum[i], value[i] = 0, 0, 0, i end
+    for _, k in ipairs {N, 3, N, 0, 7, N + 1, 2} do
+      run(k)
+      scale(k)
+      for i = 1, N do
+        if i > k then first[i] = first[i] + view[i] + i end
+        sum[i] = sum[i] + first[i] + value[i]
+        if i > 2 * k then view[i] = view[i] + 1 end
+        if i > k then value[i] = value[i] * 2 end
+        local entry = S[i][1 + i % 3]
+        assert.are.same({first[i], view[i], sum[i], value[i]}, {A[i][1], V[i][1], x[i], entry})
+      end
+      local before = contents()
+      assert.is_false((pcall(run, k, N)))
+      assert.is_false((pcall(scale, k, N)))
+      assert.are.same(before, contents())
+    end
+    small.most[0] = most
     meissa.init {}
   end)
 

@@ -50,6 +50,8 @@ return {
     mutants = {
       {"all stay", "csrc/plan/travel.c", "stays = !along || axis == ms_grid_space(grid);",
        "stays = true;"},
+      {"entries stay with who has written them", "csrc/plan/travel.c",
+       "if (ms_strategy_waits(grid->strategy))", "if (grid->strategy == MS_STRATEGIES)"},
       {"what is read comes from nowhere", "csrc/plan/travel.c", ".blind = array->read ? 0 : 1",
        ".blind = 1"},
     },
@@ -58,11 +60,13 @@ return {
     rule = "what a loop has captured is described once, how it moves by each plan",
     finders = {driver_loops},
     mutants = {
-      {"all move as the first array does", "csrc/driver/load.c", "travels[from->array - 1]",
-       "travels[0]"},
+      {"all move as the first array does", "csrc/plan/plan.c",
+       "return array > 0 && plan->travels[array - 1].written ? &plan->travels[array - 1] : NULL;",
+       "return array > 0 ? &plan->travels[0] : NULL;"},
       {"descriptions are good for other bindings", "lua/meissa/plan/operands.lua",
-       "local situation, partition, uses = run.situation,",
-       "local situation, partition, uses = run.record,"},
+       "local situation, partition = run.situation,", "local situation, partition = run.record,"},
+      {"what is read goes where the first array does", "csrc/plan/plan.c",
+       "return array > 0 && plan->travels[array - 1].written ?", "return array > 0 ?"},
     },
   },
   {

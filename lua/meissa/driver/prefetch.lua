@@ -124,7 +124,7 @@ local function prepare(run, own)
   return {
     record = record, plan = plan, space = space, bindings = found.bindings,
     values = found.values, situation = found.situation, ready = found.ready,
-    basics = run.basics, grid = run.grid, kernel = static,
+    basics = run.basics, grid = run.grid, follows = true, kernel = static,
     native = engine.choose(plan, static, space), session = run.session, by_value = run.by_value,
   }
 end

@@ -88,19 +88,6 @@ local function kind_of(plan, form)
   return table.concat(parts, "|")
 end
 
--- What the operands of a plan's jobs depend on of it, as a string.
-local function uses_of(plan, bindings)
-  local parts = {plan.strategy}
-  for c, binding in ipairs(bindings) do
-    local about = binding.kind == "array" and plan.array_of[c]
-    if about then
-      parts[#parts + 1] = about.access
-      parts[#parts + 1] = about.written and about.number or "-"
-    end
-  end
-  return table.concat(parts, " ")
-end
-
 -- How many elements an array of these extents has.
 local function count_of(dims)
   local count = 1
@@ -109,8 +96,7 @@ local function count_of(dims)
 end
 
 -- Adds the views that running a plan needs: `array_of[c]`, what happens to the array that capture c
--- is; `uses`, what its jobs' operands depend on; `scalar_list`, the scalars in the order of their
--- captures.
+-- is; `scalar_list`, the scalars in the order of their captures.
 local function index(plan, bindings)
   local by_array = {}
   for _, about in tables.each(plan.arrays) do
@@ -142,7 +128,6 @@ local function index(plan, bindings)
       end
     end
   end
-  plan.uses = uses_of(plan, bindings)
   for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
   plan.scalar_list = {}
   for name, scalar in tables.each(plan.scalars) do

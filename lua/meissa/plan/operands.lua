@@ -51,11 +51,17 @@ local function place_read(operands, value, needs)
   return add_read(operands, lib.ms_operands_array, array.core(value), 0, needs)
 end
 
--- Adds a dense array that the loop writes as number `written` of the plan; where it is known what
--- each block writes, with that.
-local function place_written(operands, run, value, written, served)
+-- Whether an operand is what the job's plan says of capture c. It is not where the plan is that of
+-- another loop, nor if it is only read and travels by value: then it has a version.
+local function is_planned(run, c)
+  return not (run.follows or run.by_value and not run.plan.array_of[c].written)
+end
+
+-- Adds a dense array as the plan has it; where it is known what each block writes, with that.
+local function place_planned(operands, run, c, served)
+  local value = run.values[c]
   local memory, id = array.core(value), array.describe(value).id
-  local number = call(lib.ms_operands_array, operands, memory, written, nil)
+  local number = call(lib.ms_operands_array, operands, memory, c, nil)
   local own = run.lists and not run.damped and run.lists[id]
   if own then
     call(lib.ms_operands_list, operands, number, own.needs, array.core(own.holder),
@@ -67,14 +73,13 @@ end
 -- Adds a dense array, or the base of views: its number, and where the array is seen through its
 -- base, the view.
 local function place_dense(operands, run, c, served)
-  local value, about, view = run.values[c], run.plan.array_of[c], run.bindings[c].view
+  local value, view = run.values[c], run.bindings[c].view
   local known = view and lib.ms_operands_number(operands, view.base.id) or 0
   if known > 0 then return known, view end
   local memory = array.core(value)
-  if about.written then
-    local number = about.number + 1
-    if not view then return place_written(operands, run, value, number, served), nil end
-    return call(lib.ms_operands_base, operands, memory, views.base(view.base), number), view
+  if is_planned(run, c) then
+    if not view then return place_planned(operands, run, c, served), nil end
+    return call(lib.ms_operands_base, operands, memory, views.base(view.base), c), view
   end
   local needs = served and served[array.describe(value).id]
   local base = not needs and run.by_value and view and view.base
@@ -86,14 +91,15 @@ end
 
 -- Adds a sparse array: its values, which a loop may write, the coordinates of its entries, and its
 -- compressed rows where the loop only reads it.
-local function place_sparse(operands, value, about, strategy)
+local function place_sparse(operands, run, c)
+  local value = run.values[c]
   local shape, memory = array.describe(value), array.core(value)
   local told = {dims = shape.dims, count = shape.count, id = shape.id, coords = {}}
-  local number = call(lib.ms_operands_values, operands, memory, about.written and strategy or nil)
+  local number = call(lib.ms_operands_values, operands, memory, is_planned(run, c) and c or 0)
   for d = 1, #shape.dims do
     told.coords[d] = call(lib.ms_operands_coords, operands, memory, d - 1)
   end
-  local rows = about.access == "read" and array.rows(value)
+  local rows = run.plan.array_of[c].access == "read" and array.rows(value)
   if rows then
     local numbers = {}
     for part = 0, #shape.dims do
@@ -190,7 +196,7 @@ local function collect(run, apart, served)
   local numbers = {} -- of arrays, by capture
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
-      local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
+      local a, value = #where.arrays + 1, run.values[c]
       numbers[c] = a
       where.labels[a] = place_labels(value)
       where.types[a] = array.describe(value).type
@@ -212,7 +218,7 @@ local function collect(run, apart, served)
                             count = shape.count, marks = binding.marks,
                             number = number_of(where.buffers, shape.id)}
       elseif binding.sparse then
-        where.arrays[a], where.sparse[a] = place_sparse(operands, value, about, run.plan.strategy)
+        where.arrays[a], where.sparse[a] = place_sparse(operands, run, c)
       elseif run.versions and run.versions.of[c] then
         local version = run.versions.of[c]
         local told = where.versions.arrays[version.array]
@@ -267,7 +273,7 @@ function M.renew(operands, changed)
   for number = 1, core.count do
     local each = core.list[number - 1]
     local again = each.store ~= 0 and stores[tonumber(each.store)] and
-                  each.array == 0 and each.operand.movement <= SERVED
+                  each.binding == 0 and each.operand.movement <= SERVED
     if again then find_version(core, number) end
   end
 end
@@ -277,7 +283,7 @@ function M.contents(operands)
   local parts, core = {}, operands.core
   for k = 0, core.count - 1 do
     local operand = core.list[k].operand
-    if core.list[k].array ~= 0 or operand.movement > SERVED then return nil end
+    if core.list[k].binding ~= 0 or operand.movement > SERVED then return nil end
     parts[k + 1] = string.format("%d:%d", tonumber(operand.id), tonumber(operand.version))
   end
   return table.concat(parts, "|")
@@ -331,29 +337,28 @@ end
 -- tables that travel apart among them. What is pending in a buffer and scratch arrays are no
 -- operands: each process that runs blocks has its own (`pending` and `scratch`, by the array's
 -- number; `buffers`, the ids of the pending arrays, once each).
--- They are kept with what the loop has captured, for all plans to which its arrays mean the same.
+-- They are kept with what the loop has captured, for all plans: these say which of them are
+-- written, and how they move.
 -- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
 -- @tab[opt] served what blocks need of arrays, by their ids
 -- @treturn table operands, whose `core` (ms_operands *) a job takes
 -- @treturn string the encoded table that tells where things are
 -- @treturn table that table
 function M.collect(run, apart, served)
-  local situation, partition, uses = run.situation, run.grid.partition, run.plan.uses
+  local situation, partition = run.situation, run.grid.partition
   local id = partition and tonumber(partition.id)
   local version = partition and tonumber(partition.version)
   local known, lasting = situation.operands, lasts(run, apart)
   local stores = lasting and sparse_stores(run)
-  if known and known.uses == uses and known.partition == id and lasting and
-     known.version == version and same_list(known.stores, stores) and
-     known.operands.lists == run.lists and
+  if known and known.partition == id and lasting and known.version == version and
+     same_list(known.stores, stores) and known.operands.lists == run.lists and
      has_labels(known.operands) then
     return known.operands, known.words, known.where
   end
   local operands, where = collect(run, apart, served)
   local words = buffer.encode(where)
   situation.operands = lasting and {operands = operands, where = where, words = words,
-                                    uses = uses, partition = id, version = version,
-                                    stores = stores} or nil
+                                    partition = id, version = version, stores = stores} or nil
   return operands, words, where
 end
 
