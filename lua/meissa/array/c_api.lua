@@ -62,7 +62,7 @@ end
 
 --- A dense array's elements (of a sparse one its values) as a pointer of their type.
 function M.elements(array)
-  return ffi.cast(M.pointer_ctypes[array.type], array.data)
+  return (ffi.cast(M.pointer_ctypes[array.type], array.data))
 end
 
 return M

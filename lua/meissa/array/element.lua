@@ -90,11 +90,11 @@ local function define(number)
         local value = row.stride == 1 and row.elements[i] or row.elements[i * row.stride]
         if not wide then return value end
         if value <= 9007199254740992LL and value >= -9007199254740992LL then
-          return tonumber(value)
+          return (tonumber(value))
         end
       end
     end
-    return slow.row_get(row, key)
+    return (slow.row_get(row, key))
   end
 
   local function row_set(row, key, value)
@@ -121,21 +121,21 @@ local function define(number)
       if array.readable == handle.generation and i >= 0 and i < handle.extent
         and floor(key) == key then
         if handle.rank == 2 then
-          return row_t(array, handle.elements + i * handle.stride, handle.generation,
-            handle.extent2, handle.stride2)
+          return (row_t(array, handle.elements + i * handle.stride, handle.generation,
+            handle.extent2, handle.stride2))
         elseif handle.rank == 1 then
           local value = handle.stride == 1 and handle.elements[i]
             or handle.elements[i * handle.stride]
           if not wide then return value end
           if value <= 9007199254740992LL and value >= -9007199254740992LL then
-            return tonumber(value)
+            return (tonumber(value))
           end
         else
-          return M.slice(array, handle.generation, handle.extent2, 1, i)
+          return (M.slice(array, handle.generation, handle.extent2, 1, i))
         end
       end
     end
-    return slow.handle_get(handle, key)
+    return (slow.handle_get(handle, key))
   end
 
   local function set(handle, key, value)
@@ -192,11 +192,11 @@ local function slice_get(slice, key)
         offset = offset + slice.at2 * tonumber(s[2]) + slice.at3 * tonumber(s[3]) +
           slice.at4 * tonumber(s[4]) + slice.at5 * tonumber(s[5]) + slice.at6 * tonumber(s[6])
       end
-      return M.rows[array.type](array, c_api.elements(array) + offset, array.generation,
-        array.dims[depth + 1], s[depth + 1])
+      return (M.rows[array.type](array, c_api.elements(array) + offset, array.generation,
+        array.dims[depth + 1], s[depth + 1]))
     end
   end
-  return slow.slice_get(slice, key)
+  return (slow.slice_get(slice, key))
 end
 
 make_type(M.slice, {
@@ -215,10 +215,10 @@ make_type(M.sparse_handle, {
       local i = key - 1
       if handle.array.generation == handle.generation and i >= 0 and i < handle.extent
         and floor(key) == key then
-        return M.slice(handle.array, handle.generation, handle.extent2, 1, i)
+        return (M.slice(handle.array, handle.generation, handle.extent2, 1, i))
       end
     end
-    return slow.handle_get(handle, key)
+    return (slow.handle_get(handle, key))
   end,
   __newindex = function(handle, key, value) slow.handle_set(handle, key, value) end,
   __len = len,

@@ -73,7 +73,7 @@ local function read_at(array, at)
   end
   local offset = 0
   for d = 0, array.dim_count - 1 do offset = offset + at[d] * tonumber(array.strides[d]) end
-  return to_number(elements(array)[offset])
+  return (to_number(elements(array)[offset]))
 end
 
 local function list_positions(at, count)
@@ -106,11 +106,11 @@ local function make_slice(array, at, depth)
   if array.sparse == 0 and rest == 1 then
     local offset = 0
     for d = 0, depth - 1 do offset = offset + at[d] * tonumber(array.strides[d]) end
-    return element.rows[array.type](array, elements(array) + offset, array.generation,
-      array.dims[depth], array.strides[depth])
+    return (element.rows[array.type](array, elements(array) + offset, array.generation,
+      array.dims[depth], array.strides[depth]))
   end
-  return element.slice(array, array.generation, array.dims[depth], depth, at[0], at[1], at[2],
-    at[3], at[4], at[5], at[6], at[7])
+  return (element.slice(array, array.generation, array.dims[depth], depth, at[0], at[1], at[2],
+    at[3], at[4], at[5], at[6], at[7]))
 end
 
 local int64_vector = ffi.typeof("int64_t[8]")
@@ -192,9 +192,9 @@ end
 
 -- The element, or the row or slice, at the first `depth` positions.
 local function read_part(array, at, depth)
-  if depth < array.dim_count then return make_slice(array, at, depth) end
+  if depth < array.dim_count then return (make_slice(array, at, depth)) end
   check(array, array.generation)
-  return read_at(array, at)
+  return (read_at(array, at))
 end
 
 function slow.handle_get(handle, key)
@@ -204,9 +204,9 @@ function slow.handle_get(handle, key)
   if type(key) == "table" then
     local at, count, has_range = positions_of(array, key)
     if has_range then return range.view(array, key) end
-    return read_part(array, at, count)
+    return (read_part(array, at, count))
   end
-  return read_part(array, int32_vector(position(array, 1, key)), 1)
+  return (read_part(array, int32_vector(position(array, 1, key)), 1))
 end
 
 function slow.handle_set(handle, key, value)
@@ -236,7 +236,7 @@ function slow.row_get(row, key)
   local array = row.array
   if is_range(key) then return M.to_handle(row, true)[key] end
   check(array, row.generation)
-  return to_number(row.elements[M.row_position(row, key) * tonumber(row.stride)])
+  return (to_number(row.elements[M.row_position(row, key) * tonumber(row.stride)]))
 end
 
 function slow.row_set(row, key, value)
@@ -290,7 +290,7 @@ function slow.slice_get(slice, key)
   if type(key) == "table" and not goes_deeper(slice, key) then
     return M.to_handle(slice, true)[key]
   end
-  return read_part(deeper(slice, key))
+  return (read_part(deeper(slice, key)))
 end
 
 function slow.slice_set(slice, key, value)
