@@ -294,7 +294,7 @@ end
 --- The iterator of a plain loop whose body uses buffers: they are merged after every `delay`
 -- iterations and at the end.
 -- @tab list the buffers @number delay the most iterations of a stage @func step the loop's iterator
-function M.iterate(list, delay, step)
+function M.iterate(list, delay, step, state)
   for _, buffer in ipairs(list) do
     buffer.pending:fill(0)
     rawset(buffer, "open", true)
@@ -311,7 +311,7 @@ function M.iterate(list, delay, step)
     count = count + 1
     return first, ...
   end
-  return function() return visit(step()) end
+  return function() return visit(step(state)) end
 end
 
 return M

@@ -99,12 +99,12 @@ end
 -- ------------------------------------------------------------------------------ the plain loop
 
 --- The iterator of a plain loop whose body uses scratch arrays: iterations find them undefined.
--- @tab list the arrays @func step the loop's iterator
-function M.iterate(list, step)
-  if #list == 0 then return step end
+-- @tab list the arrays @func step the loop's iterator @param state what that takes
+function M.iterate(list, step, state)
+  if #list == 0 then return step, state end
   return function()
     for _, each in ipairs(list) do each:fill(limits[each:type()]) end
-    return step()
+    return step(state)
   end
 end
 

@@ -103,9 +103,9 @@ local function belongs(run, block, index)
 end
 
 -- A list {indices..., value, block =} taken from an iterator of indices and a value.
-local function take(step, dims, block, visit)
+local function take(step, state, dims, block, visit)
   while true do
-    local entry = {step()}
+    local entry = {step(state)}
     if entry[1] == nil then return end
     entry.block, entry.value, entry[dims + 1] = block, entry[dims + 1], nil
     if visit(entry) then return true end
@@ -124,7 +124,8 @@ local function visit_blocks(run, body, grid, visit)
   local cursor = run.space.array and job.cursor(grid, run.space)
   for number in grids.serial_order(grid) do
     if cursor then
-      if take(cursor(number), run.dims, number, visit) then return end
+      local step, state = cursor(number)
+      if take(step, state, run.dims, number, visit) then return end
     else
       local block = layouts.block(layout, number)
       if walk(run, body, block, 1, {}, function(index)
@@ -138,7 +139,8 @@ end
 local function visit_written(run, body, visit)
   local space = run.space
   if space.array then
-    take(spaces.iterate(space), run.dims, nil, visit)
+    local step, state = spaces.iterate(space)
+    take(step, state, run.dims, nil, visit)
   else
     walk(run, body, nil, 1, {}, function(index) return visit(copy_of(index)) end)
   end

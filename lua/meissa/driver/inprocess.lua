@@ -39,9 +39,10 @@ local function holds(thread, level, value)
   return false
 end
 
---- Marks the loop that runs here: its iterator, which the function at `level` holds.
-function M.enter(iterator, level)
-  active = {iterator = iterator, thread = core.running(), depth = depth_at(level + 1)}
+--- Marks the loop that runs here: the state of its iterator, which the function at `level` holds, and
+-- no other loop has.
+function M.enter(state, level)
+  active = {state = state, thread = core.running(), depth = depth_at(level + 1)}
 end
 
 function M.leave()
@@ -53,18 +54,18 @@ local function resumes()
   if coroutine.status(active.thread) ~= "normal" then return false end
   local depth = 0
   while debug.getinfo(active.thread, depth, "l") do depth = depth + 1 end
-  return depth >= active.depth and holds(active.thread, depth - active.depth, active.iterator)
+  return depth >= active.depth and holds(active.thread, depth - active.depth, active.state)
 end
 
 --- Whether the caller at `level` runs inside the body of a loop of this process: written there,
 -- called from it, or in a coroutine that it resumes. A body that was left by an error is recognised
--- by its iterator being gone.
+-- by that state being gone.
 function M.inside(level)
   if not active then return false end
   if active.thread ~= core.running() then return resumes() end
   local depth = depth_at(level + 1)
   if depth < active.depth then return false end
-  local within = holds(active.thread, level + 2 + depth - active.depth, active.iterator)
+  local within = holds(active.thread, level + 2 + depth - active.depth, active.state)
   return within -- after the call: a tail call would have taken this function's level
 end
 
@@ -118,7 +119,8 @@ end
 
 --- The iterator of an unordered loop in plan order.
 -- @tab grid of the plan's blocks
--- @param cursor cursor(block) gives a function that returns the block's iterations one by one
+-- @param cursor cursor(block) gives a function, and its state, that returns the block's iterations
+-- one by one
 -- @param reductions {{capture=, slot=, op=, wins=}, ..., private = {{capture=, slot=}, ...}}
 -- @param func the running function or closure; @param frame_form whether its variables are read in
 -- the frame of the generic `for` or among its upvalues (a closure)
@@ -159,14 +161,14 @@ function M.blocks(grid, cursor, reductions, func, frame_form, ended)
     end
   end
 
-  local first, step, block = true, nil, nil
+  local first, step, state, block = true, nil, nil, nil
   local function deliver(...)
     if ... ~= nil then return true, ... end
     return false
   end
   -- The common case, an iteration inside a block, allocates nothing.
   local function next_iteration()
-    if step then return deliver(step()) end
+    if step then return deliver(step(state)) end
     return false
   end
   return function()
@@ -188,7 +190,7 @@ function M.blocks(grid, cursor, reductions, func, frame_form, ended)
       told:begin(block)
       begin(first)
       first = false
-      step = cursor(block)
+      step, state = cursor(block)
       more, i1, i2, i3, i4, i5, i6, i7, i8, i9 = next_iteration()
     end
     return i1, i2, i3, i4, i5, i6, i7, i8, i9

@@ -67,13 +67,13 @@ local function run_on_workers(run)
 end
 
 -- The iterations of a loop that runs plainly, each with its random numbers and undefined scratch
--- arrays.
-local function with_places(run, step, dims)
+-- arrays: an iterator and its state.
+local function with_places(run, dims, step, state)
   local list = {}
   for c, binding in ipairs(run.bindings) do
     if binding.scratch then list[#list + 1] = run.values[c] end
   end
-  return random.iterate(scratches.iterate(list, step), dims, run.draws)
+  return random.iterate(dims, run.draws, scratches.iterate(list, step, state))
 end
 
 -- What running a loop in this process is known to take.
@@ -85,9 +85,11 @@ local function run_serially(run)
   plan.grid, last_plan = {}, plans.measured(plan, HERE)
   plans.explain(plan, space)
   local dims = space.positions and 0 or #space.ranges
-  local step, list = with_places(run, spaces.iterate(space), dims), {}
+  local step, state = with_places(run, dims, spaces.iterate(space))
+  local list = {}
   for k, c in ipairs(plan.buffers) do list[k] = buffers.of(run.values[c]) end
-  return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
+  if #list > 0 then return buffers.iterate(list, plan.max_delay, step, state) end
+  return step, state
 end
 
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
@@ -136,7 +138,20 @@ local function by_engine(plan, space)
     (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
 end
 
--- Runs the loop in this process: an iterator for the body.
+-- The iterator of a plain loop of this process. One for all, not a closure for each: LuaJIT compiles a
+-- loop for the function that it calls.
+local function go_on(plain)
+  local i1, i2, i3, i4, i5, i6, i7, i8, i9 = plain.step(plain.state)
+  if i1 == nil then
+    plain.told:commit(0)
+    plain.told:over(true)
+    inprocess.leave()
+    returned.check(plain.watch, plain.run, plain.slots, plain.func, plain.level)
+  end
+  return i1, i2, i3, i4, i5, i6, i7, i8, i9
+end
+
+-- Runs the loop in this process: an iterator for the body, and its state.
 local function run_here(run, slots, func, frame_form)
   local record, plan, space = run.record, run.plan, run.space
   local watch = returned.watch(run)
@@ -148,19 +163,11 @@ local function run_here(run, slots, func, frame_form)
     if space.options.grid then grids.cut(plan, space) end -- refused as it is with workers
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
-    local step = with_places(run, spaces.iterate(space), #space.ranges)
+    local step, state = with_places(run, #space.ranges, spaces.iterate(space))
     local told = inprocess_history.loop(1, true)
     told:begin(0)
-    return function()
-      local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
-      if i1 == nil then
-        told:commit(0)
-        told:over(true)
-        inprocess.leave()
-        returned.check(watch, run, slots, func, frame_form and 2 or nil)
-      end
-      return i1, i2, i3, i4, i5, i6, i7, i8, i9
-    end
+    return go_on, {step = step, state = state, told = told, watch = watch, run = run, slots = slots,
+                   func = func, level = frame_form and 2 or nil}
   end
   ready.cut(run)
   plans.explain(plan, space)
@@ -168,7 +175,7 @@ local function run_here(run, slots, func, frame_form)
   local reductions = inprocess.variables(plan, record.captures, slots)
   local step = inprocess.blocks(run.grid, job.cursor(run.grid, space), reductions, func,
     frame_form, function(level) returned.check(watch, run, slots, func, level) end)
-  return with_places(run, step, not space.positions and #space.ranges or nil)
+  return with_places(run, not space.positions and #space.ranges or nil, step)
 end
 
 -- The loop as written, where it stands in a body. That may have written entries, unseen by what is
@@ -222,9 +229,9 @@ function M.parallel(...)
   elseif by_engine(plan, space) then
     assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
-    local iterator = run_here(run, slots, func, true)
-    inprocess.enter(iterator, 2)
-    return iterator
+    local iterator, state = run_here(run, slots, func, true)
+    inprocess.enter(state, 2)
+    return iterator, state
   else
     assigned = run_held(run, speculate.run, run, run_on_workers, run_blocks_here)
   end
@@ -245,8 +252,8 @@ local function split_closure(name, ...)
   return fn, spaces.parse(unpack(arguments, 1, count - 1))
 end
 
-local function run_plainly(iterator, fn)
-  for i1, i2, i3, i4, i5, i6, i7, i8, i9 in iterator do
+local function run_plainly(fn, iterator, state)
+  for i1, i2, i3, i4, i5, i6, i7, i8, i9 in iterator, state do
     fn(i1, i2, i3, i4, i5, i6, i7, i8, i9)
   end
 end
@@ -274,12 +281,12 @@ local function each_of(space, fn, called)
   if not run.draws then
     last_plan = empty_run(plan, called)
   elseif plans.runs_serially(plan, space) then
-    run_plainly(run_serially(run), fn)
+    run_plainly(fn, run_serially(run))
   elseif #plan.replicas == 0 and pool.workers() == 0 and not by_engine(plan, space) and
       not space.here then
-    local iterator = run_here(run, slots, fn, false)
-    inprocess.enter(iterator, 1)
-    run_plainly(iterator, fn)
+    local iterator, state = run_here(run, slots, fn, false)
+    inprocess.enter(state, 1)
+    run_plainly(fn, iterator, state)
   else
     local here = space.here or pool.workers() == 0
     local attempt = here and run_engine_here or run_on_workers
@@ -302,7 +309,7 @@ function M.each(...)
   local called = system.clock()
   local fn, space = split_closure("meissa.each", ...)
   if nesting.in_body or inprocess.inside(2) then
-    run_plainly(iterate_within(space), fn)
+    run_plainly(fn, iterate_within(space))
   else
     each_of(space, fn, called)
   end

@@ -155,30 +155,35 @@ local begin = {
   at,
 }
 
+-- The iterator below. One for all loops, not a closure for each: LuaJIT compiles a loop for the
+-- function that it calls.
+local function advance(places)
+  present = places.own -- a loop in the body may have been left by break
+  local i1, i2, i3, i4, i5, i6, i7, i8, i9 = places.step(places.state)
+  if i1 == nil then
+    present = places.before
+    return nil
+  end
+  local start = places.start
+  if start then
+    start(i1, i2, i3, i4, i5, i6, i7, i8)
+  elseif places.count then
+    places.count = places.count + 1
+    at(places.count)
+  end
+  return i1, i2, i3, i4, i5, i6, i7, i8, i9
+end
+
 --- An iterator's iterations, each with its place.
--- @func step gives an iteration's indices and value, nil at the end
--- @number[opt] dims how many of them are indices; 0: the iterations are numbered in the order that
+-- @number[opt] dims how many values are indices; 0: the iterations are numbered in the order that
 -- step gives them; nil: step itself says which begins
 -- @tab loop what next_loop gave
--- @treturn func the iterator
-function M.iterate(step, dims, loop)
+-- @func step gives an iteration's indices and value, nil at the end @param state what it takes
+-- @treturn func the iterator @treturn tab its state
+function M.iterate(dims, loop, step, state)
   local before = M.open(loop)
-  local own, count, start = present, 0, begin[dims]
-  return function()
-    present = own -- a loop in the body may have been left by break
-    local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
-    if i1 == nil then
-      present = before
-      return nil
-    end
-    if start then
-      start(i1, i2, i3, i4, i5, i6, i7, i8)
-    elseif dims then
-      count = count + 1
-      at(count)
-    end
-    return i1, i2, i3, i4, i5, i6, i7, i8, i9
-  end
+  return advance, { own = present, before = before, step = step, state = state,
+                    start = begin[dims], count = dims == 0 and 0 or nil }
 end
 
 --- Raises the error for limits that meissa.random does not take.

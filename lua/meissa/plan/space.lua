@@ -260,41 +260,41 @@ function M.length(r)
   return (r[2] - r[1]) / r[3] + 1
 end
 
--- The text of walks over so many ranges, which makes a walk of the ranges' values: LuaJIT compiles
--- neither lists of results nor loops over dimensions.
+-- The text of the function that walks over so many ranges, from a state that it changes. One for all
+-- walks, not a closure for each: LuaJIT compiles a loop for the function that it calls. And without
+-- lists of results and loops over dimensions, which LuaJIT does not compile.
 local function walk_text(dims, with_values)
-  local names, parameters, begin, steps, ends = {}, {}, {}, {}, {}
+  local names, steps, ends = {}, {}, {}
   for d = 1, dims do
-    names[d] = "i" .. d
-    parameters[d] = string.format("lo%d, hi%d, step%d", d, d, d)
-    begin[d] = d < dims and "lo" .. d or string.format("lo%d - step%d", d, d)
-    ends[d] = "hi" .. d
+    names[d] = "s.i" .. d
+    ends[d] = string.format("s.i%d = s.hi%d", d, d)
   end
   local list = table.concat(names, ", ")
-  local results = list .. (with_values and string.format(", values[{%s}]", list) or "")
+  local results = list .. (with_values and string.format(", s.values[{%s}]", list) or "")
   for d = dims, 1, -1 do
-    local step = "if iD ~= hiD then iD = iD + stepD return RESULTS end iD = loD"
+    local step = "if s.iD ~= s.hiD then s.iD = s.iD + s.stepD return RESULTS end s.iD = s.loD"
     steps[#steps + 1] = string.gsub(string.gsub(step, "D", d), "RESULTS", results)
   end
-  return string.format("local %s, values = ... local %s = %s return function() %s %s = %s " ..
-    "return nil end", table.concat(parameters, ", "), list, table.concat(begin, ", "),
-    table.concat(steps, " "), list, table.concat(ends, ", "))
+  return string.format("local s = ... %s %s return nil", table.concat(steps, " "),
+    table.concat(ends, " "))
 end
 
 local walks = {}
 
---- The iterations of ranges, last index fastest: a function that returns the next one's indices
--- (and, with an array, the element there), then nil.
+local function ended() return nil end
+
+--- The iterations of ranges, last index fastest, for a generic `for`: a function, and the state that
+-- it takes, which returns the next one's indices (and, with an array, the element there), then nil.
 function M.walk(ranges, array_of_values)
-  local values = {}
-  for _, r in ipairs(ranges) do
-    if M.length(r) < 1 then return function() return nil end end
-    for k = 1, 3 do values[#values + 1] = r[k] end
+  local dims, state = #ranges, { values = array_of_values }
+  for d, r in ipairs(ranges) do
+    if M.length(r) < 1 then return ended end
+    state["lo" .. d], state["hi" .. d], state["step" .. d] = r[1], r[2], r[3]
+    state["i" .. d] = d < dims and r[1] or r[1] - r[3]
   end
-  local key = array_of_values and -#ranges or #ranges
-  walks[key] = walks[key] or assert(loadstring(walk_text(#ranges, array_of_values), "=walk"))
-  values[#values + 1] = array_of_values
-  return walks[key](unpack(values))
+  local key = array_of_values and -dims or dims
+  walks[key] = walks[key] or assert(loadstring(walk_text(dims, array_of_values), "=walk"))
+  return walks[key], state
 end
 
 --- Raises OPT for a loop with more variables than its ranges give numbers: with
@@ -309,8 +309,8 @@ function M.check_variables(space, names)
     dims == 1 and "" or "s", names[1], names[#names], names[1])
 end
 
---- The loop as written over a space: ranges in their order; a sparse array's entries row by row if
--- the loop is ordered, in the order of A:each() if not.
+--- The loop as written over a space, for a generic `for`: ranges in their order; a sparse array's
+-- entries row by row if the loop is ordered, in the order of A:each() if not.
 -- Errors: ARR.
 function M.iterate(space)
   if space.sparse then
