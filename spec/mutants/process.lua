@@ -14,8 +14,32 @@ local library = {spec = "spec/driver/library_threads_spec.lua"}
 local prelude = {spec = "spec/kernel/prelude_spec.lua"}
 local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
+local compiled = {spec = "spec/driver/compiled_spec.lua"}
 
 return {
+  {
+    rule = "LuaJIT compiles plain loops over arrays",
+    finders = {compiled},
+    mutants = {
+      {"rows are given by a tail call", "lua/meissa/array/element.lua",
+       [[return (row_t(array, handle.elements + i * handle.stride, handle.generation,
+            handle.extent2, handle.stride2))]],
+       [[return row_t(array, handle.elements + i * handle.stride, handle.generation,
+            handle.extent2, handle.stride2)]]},
+      {"slices are given by a tail call", "lua/meissa/array/element.lua",
+       "return (M.slice(array, handle.generation, handle.extent2, 1, i))",
+       "return M.slice(array, handle.generation, handle.extent2, 1, i)"},
+      {"rows of slices are given by a tail call", "lua/meissa/array/element.lua",
+       [[return (M.rows[array.type](array, c_api.elements(array) + offset, array.generation,
+        array.dims[depth + 1], s[depth + 1]))]],
+       [[return M.rows[array.type](array, c_api.elements(array) + offset, array.generation,
+        array.dims[depth + 1], s[depth + 1])]]},
+      {"launches have walks of their own", "lua/meissa/plan/space.lua",
+       "walks[key] = walks[key] or assert(", "walks[key] = assert("},
+      {"launches have iterators of their own", "lua/meissa/driver/loop.lua", "return go_on, {",
+       "return function(plain) return go_on(plain) end, {"},
+    },
+  },
   {
     rule = "bytecode is used where its text is that of the file",
     finders = {chunks},
