@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
--- Plain loops over arrays are loops that LuaJIT compiles, and its code for them holds for all launches.
+-- Plain loops over arrays are loops that LuaJIT compiles, and its code for them holds for all
+-- launches.
 
 local child = require "spec.support.child"
 
@@ -84,7 +85,8 @@ describe("the iterator of loops without workers", function()
           for i in parallel({first, 9}) do A[i] = i if i == 7 then error("here") end end
         end, look)
       end
-      print(("%d iterators, %d walks, %d states"):format(count.iterators, count.walks, count.states))
+      print(("%d iterators, %d walks, %d states"):format(count.iterators, count.walks,
+        count.states))
     ]==], {env = "MEISSA_WORKERS=0"})))
   end)
 end)

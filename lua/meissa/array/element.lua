@@ -7,8 +7,8 @@
 -- enough for LuaJIT to keep in registers. Their fields cannot be assigned; no method may have the
 -- name of a field. A slice is a row of an array with three dimensions or
 -- more, or of a sparse one: the leading subscripts. What is not an in-range number goes to `slow`,
--- filled in by the other files. What they give stands in brackets: LuaJIT counts tail calls, of ctypes
--- too, as rounds of a loop that it unrolls, and gives up a loop with 16 of them.
+-- filled in by the other files. What they give stands in brackets: LuaJIT counts tail calls, of
+-- ctypes too, as rounds of a loop that it unrolls, and gives up a loop with 16 of them.
 --
 -- The structs can get their metatables only once in a lua_State, so they are kept in the registry
 -- and a reload of the module finds them.

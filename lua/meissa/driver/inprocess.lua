@@ -39,8 +39,8 @@ local function holds(thread, level, value)
   return false
 end
 
---- Marks the loop that runs here: the state of its iterator, which the function at `level` holds, and
--- no other loop has.
+--- Marks the loop that runs here: the state of its iterator, which the function at `level` holds,
+-- and no other loop has.
 function M.enter(state, level)
   active = {state = state, thread = core.running(), depth = depth_at(level + 1)}
 end

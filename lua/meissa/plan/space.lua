@@ -260,9 +260,9 @@ function M.length(r)
   return (r[2] - r[1]) / r[3] + 1
 end
 
--- The text of the function that walks over so many ranges, from a state that it changes. One for all
--- walks, not a closure for each: LuaJIT compiles a loop for the function that it calls. And without
--- lists of results and loops over dimensions, which LuaJIT does not compile.
+-- The text of the function that walks over so many ranges, from a state that it changes. One for
+-- all walks, not a closure for each: LuaJIT compiles a loop for the function that it calls. And
+-- without lists of results and loops over dimensions, which LuaJIT does not compile.
 local function walk_text(dims, with_values)
   local names, steps, ends = {}, {}, {}
   for d = 1, dims do
@@ -283,8 +283,9 @@ local walks = {}
 
 local function ended() return nil end
 
---- The iterations of ranges, last index fastest, for a generic `for`: a function, and the state that
--- it takes, which returns the next one's indices (and, with an array, the element there), then nil.
+--- The iterations of ranges, last index fastest, for a generic `for`: a function, and the state
+-- that it takes, which returns the next one's indices (and, with an array, the element there), then
+-- nil.
 function M.walk(ranges, array_of_values)
   local dims, state = #ranges, { values = array_of_values }
   for d, r in ipairs(ranges) do
