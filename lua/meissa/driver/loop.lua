@@ -138,8 +138,8 @@ local function by_engine(plan, space)
     (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
 end
 
--- The iterator of a plain loop of this process. One for all, not a closure for each: LuaJIT compiles
--- a loop for the function that it calls.
+-- The iterator of a plain loop of this process. One for all, not a closure for each: LuaJIT
+-- compiles a loop for the function that it calls.
 local function go_on(plain)
   local i1, i2, i3, i4, i5, i6, i7, i8, i9 = plain.step(plain.state)
   if i1 == nil then
