@@ -17,6 +17,7 @@ local PROMISED = {
   "a first line of names over a column of integers is asked about",
   "of several errors the first in the loop's order is raised",
   -- the process
+  "LuaJIT compiles plain loops over arrays",
   "bytecode is used where its text is that of the file",
   "C names in declarations are Meissa's own",
   "descriptors and threads are asked for before ZeroMQ is",

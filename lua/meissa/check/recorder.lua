@@ -246,7 +246,8 @@ function M.blocks(run, seen)
   if run.space.array then
     local cursor = job.cursor(seen.grid, run.space)
     for number = 0, seen.grid.blocks - 1 do
-      take(cursor(number), run.dims, number, function(entry)
+      local step, state = cursor(number)
+      take(step, state, run.dims, number, function(entry)
         known[table.concat(entry, ",")] = number
       end)
     end

@@ -378,7 +378,8 @@ function M.run_here(run)
     {results = all, bytes = opened.bytes, known = opened.known}
 end
 
---- For running in this process: cursor(block) gives a function that returns its iterations.
+--- For running in this process: cursor(block) gives a function that returns its
+-- iterations, and the state that it takes.
 function M.cursor(grid, space)
   local layout = grid.layout
   if not grid.partition then
