@@ -237,6 +237,67 @@ describe("replicas of models", function()
     assert.equal(rounds[2], r().w.numbers[0])
   end)
 
+  it("have parameters where they lie: any view, and what was moved", function()
+    local function train(of)
+      local r = meissa.replicate(function(k)
+        local W = meissa.zeros(m, 3)
+        for f = 1, m do W[f][2] = f / k end
+        return {W = W, w = meissa.full({m}, 1 / k)}
+      end, {replicas = 2, every = 3, params = of})
+      for e in parallel(20) do
+        local model = r()
+        for f = 1, m do
+          model.W[f][2] = model.W[f][2] + X[e][f]
+          model.w[f] = model.w[f] + X[e][f]
+        end
+      end
+      local trained = r()
+      return {of(trained):totable(), trained.W[2][2], trained.w[2], r:replica(1):totable()}
+    end
+    local views = {
+      function(model) return model.w end,
+      function(model) return model.W:select(2, 2) end,
+      function(model) return model.W[{{1, m}, 2}] end,
+      function(model) return model.W[2] end,
+      function(model) return model.W:narrow(2, 2, 2) end,
+      function(model) -- as Torch's getParameters
+        model.w = model.w:clone()
+        return model.w
+      end,
+    }
+    local results = {}
+    for v, of in ipairs(views) do
+      on(ROADS[1], function() results[v] = train(of) end)
+      on(ROADS[3], function() assert.same(results[v], train(of)) end)
+    end
+    assert.same(results[1], results[6])
+    assert.same(results[2], results[3])
+    local sum = 0
+    for e = 1, 20 do sum = sum + X[e][2] end
+    for v = 2, 5 do -- the mean of what two replicas have done
+      assert.is_true(math.abs(results[v][2] - (2 + sum / 2)) < 0.6, v)
+    end
+    assert.equal(results[1][3], results[1][1][2])
+    assert.equal(results[2][2], results[2][1][2])
+    assert.equal(results[4][2], results[4][1][2])
+    assert.equal(results[5][2], results[5][1][2][1])
+  end)
+
+  it("are no copies", function()
+    local function try(words, of)
+      local ok, err = pcall(meissa.replicate, function() return {w = meissa.ones(m)} end,
+                            {replicas = 2, every = 1, params = of})
+      assert.is_false(ok)
+      assert.equal("OPT", err.code)
+      assert.truthy(tostring(err):find(words, 1, true), tostring(err))
+    end
+    try("not a clone()", function(model) return model.w:clone() end)
+    try("not a clone()", function() return meissa.zeros(m) end)
+    try("not a clone()", function() return vector(m, "float") end)
+    try("cannot be written", function(model) return model.w:snapshot() end)
+    try("views of one", function(model) return {model.w, model.w} end)
+  end)
+
   it("are refused where they cannot be had", function()
     local function refused(what, fn, ...)
       local ok, err = pcall(fn, ...)

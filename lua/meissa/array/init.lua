@@ -73,6 +73,12 @@ function M.core(value)
   return value.array
 end
 
+--- The core's array that shows what an array, row or slice shows; good as long as `value` lives
+-- and nothing else is asked of arrays.
+function M.core_of_part(value)
+  return subscript.to_handle(value, true).array
+end
+
 --- The core's array behind an array that must be readable; raises ARR otherwise.
 function M.checked(value)
   valid.check(value.array, value.generation)
@@ -123,7 +129,8 @@ local HELD = {rounds = 1, replicas = 2}
 --- Makes an array, not its memory, read only until the function is called that this returns.
 -- @string why "rounds" or "replicas"
 function M.hold(value, why)
-  local held = subscript.to_handle(value, true).array
+  local is_sparse = value.array.sparse ~= 0
+  local held = is_sparse and value.array or subscript.to_handle(value, true).array
   local id, writable, before = held.id, held.writable, held.held
   held.writable = 0
   if writable ~= 0 then held.held = HELD[why] end
@@ -167,6 +174,9 @@ end
 --- The labels of an array, packed: see meissa.array.labels.
 M.labels = labels.packed
 
+--- Gives an array without labels those that were packed: see meissa.array.labels.
+M.attach_labels = labels.attach
+
 --- Whether several entries of a sparse array have equal subscripts.
 function M.repeats(A)
   return c_api.call(lib.ms_index_repeats, A.array) == 1
@@ -204,6 +214,45 @@ end
 --- Whether two dense arrays have elements in common.
 function M.overlap(left, right)
   return overlaps.overlap(M.describe(left), M.describe(right))
+end
+
+--- A view of an array in one piece: `about.dims` and `about.strides`, from its element number
+-- `first` (from 0) on.
+function M.view(base, about, first)
+  local core, size = M.core(base), c_api.element_sizes[M.describe(base).type]
+  return element.wrap(c_api.call(lib.ms_array_view, core, #about.dims,
+    ffi.new("int64_t[8]", about.dims), ffi.new("int64_t[8]", about.strides),
+    ffi.cast("char *", core.data) + first * size))
+end
+
+--- Dense arrays that see the same memory: groups of `members` (see meissa.array.overlap), each with
+-- `base`, a view of all memory between their ends.
+-- @tab list of arrays, rows and slices
+function M.sharing(list)
+  local abouts = {}
+  for n, value in ipairs(list) do abouts[n] = M.describe(value) end
+  local groups = overlaps.groups(abouts)
+  for _, group in ipairs(groups) do
+    local first = group.members[1]
+    group.base = M.view(subscript.to_handle(list[first.number], true),
+                        {dims = {group.high - group.low}, strides = {1}}, -first.at)
+  end
+  return groups
+end
+
+--- Copies of dense arrays, by number: those that see the same memory do so as copies, too.
+function M.copies(list)
+  local made = {}
+  for _, group in ipairs(M.sharing(list)) do
+    local base = group.base:clone()
+    for _, each in ipairs(group.members) do
+      local value = subscript.to_handle(list[each.number], true)
+      made[each.number] = M.view(base, M.describe(value), each.at)
+      lib.ms_array_share_labels(made[each.number].array, value.array)
+    end
+  end
+  for n, value in ipairs(list) do made[n] = made[n] or value:clone() end
+  return made
 end
 
 --- Marks the contents of an array (and of all that share its memory) as lost.

@@ -87,6 +87,7 @@ local kept, kept_count = {}, 0
 local MOST_KEPT = 32
 
 local function unpacked_once(about)
+  if not about.id then return ffi.gc(unpack_labels(about), release) end
   if not kept[about.id] then
     if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
     kept[about.id], kept_count = ffi.gc(unpack_labels(about), release), kept_count + 1
@@ -95,7 +96,7 @@ local function unpacked_once(about)
 end
 
 --- Gives an array without labels those that were packed.
--- @tab packed by dimension {id = of the array that held them, pointer = to the bytes, count =,
+-- @tab packed by dimension {id = of the array that held them, if others may have them, pointer = to the bytes, count =,
 -- strings =}
 function M.attach(A, packed)
   for d, about in tables.each(packed) do

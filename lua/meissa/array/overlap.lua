@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Whether two dense arrays have elements in common: one memory may be seen by many views.
+--- Whether dense arrays have elements in common: one memory may be seen by many views.
 --
 -- Exact. Where both lie in one piece their ends say it; else the elements of one are marked.
 -- @module meissa.array.overlap
@@ -52,6 +52,77 @@ function M.overlap(left, right)
   return any_element(right, other, function(at)
     return at >= low and at < high and marks[at - low] == 1
   end)
+end
+
+-- Whether any two of these spans have an element in common; all lie from `low` to before `high`.
+local function meet(spans, low, high)
+  local marks = marks_of(high - low)
+  for _, each in ipairs(spans) do
+    local met = any_element(each.about, each.first, function(at) return marks[at - low] ~= 0 end)
+    if met then return true end
+    any_element(each.about, each.first, function(at)
+      marks[at - low] = 1
+      return false
+    end)
+  end
+  return false
+end
+
+-- Adds the group of spans that lie one upon the other, if they have an element in common.
+local function add_group(groups, spans)
+  if #spans < 2 then return end
+  local low, high = spans[1].low, 0
+  for _, each in ipairs(spans) do high = math.max(high, each.high) end
+  if not meet(spans, low, high) then return end
+  local group = {low = low, high = high, members = {}}
+  for _, each in ipairs(spans) do
+    group.members[#group.members + 1] = {number = each.number, at = each.first - low}
+  end
+  groups[#groups + 1] = group
+end
+
+-- By store, where the elements of arrays with one lie, from the first place on.
+local function spans_of(list)
+  local stores, by_store = {}, {}
+  for number, about in ipairs(list) do
+    if about.store ~= 0 and about.count > 0 then
+      local first = about.offset / (about.bytes / about.count)
+      local low, high = ends_of(about, first)
+      if not by_store[about.store] then
+        by_store[about.store] = {}
+        stores[#stores + 1] = by_store[about.store]
+      end
+      table.insert(by_store[about.store], {number = number, about = about, first = first,
+                                           low = low, high = high})
+    end
+  end
+  for _, spans in ipairs(stores) do
+    table.sort(spans, function(a, b)
+      if a.low ~= b.low then return a.low < b.low end
+      return a.number < b.number
+    end)
+  end
+  return stores
+end
+
+--- Groups of arrays that see the same memory.
+-- @tab list what array.describe gives of dense arrays
+-- @treturn table a list of {low =, high = the elements of the store between which they lie, members
+-- = a list of {number = in the list, at = how far from `low` its element [1]...[1] is}}
+function M.groups(list)
+  local groups = {}
+  for _, spans in ipairs(spans_of(list)) do
+    local upon, high = {}, -math.huge
+    for _, each in ipairs(spans) do
+      if each.low >= high then
+        add_group(groups, upon)
+        upon, high = {}, -math.huge
+      end
+      upon[#upon + 1], high = each, math.max(high, each.high)
+    end
+    add_group(groups, upon)
+  end
+  return groups
 end
 
 return M

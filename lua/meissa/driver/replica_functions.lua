@@ -66,6 +66,8 @@ end
 
 -- ------------------------------------------------------------------------------- in this process
 
+local STUB = "meissa.worker.replica_stub" -- stands for r where that is over
+
 -- All see what was written to shards.
 local function publish(run)
   for _, replica in ipairs(run.replicas) do
@@ -81,9 +83,19 @@ local function copy_operations(run)
   for _, replica in ipairs(run.replicas) do
     local request = replica.request
     if request and request.op then
-      request.op = isolate.copy(request.op, {}, 0, function() return nil end)
+      local op, _, _, held = isolate.copy(request.op, {}, 0, function() return nil end)
+      request.op = op
+      for _, release in ipairs(held) do replica.held[#replica.held + 1] = release end
     end
   end
+end
+
+-- What a function has returned, as it is where it has travelled: nothing of it is anybody else's.
+local function copy_result(replica)
+  local ok, bytes = interrupt.pcall(message.pack, {replica.result}, 1,
+                                    {path = tostring, named = {[replica.face] = STUB}})
+  if not ok then return replica.result end
+  return (message.open(bytes)[1])
 end
 
 local function run_here(run, fn, setup, arguments, count)
@@ -99,7 +111,11 @@ local function run_here(run, fn, setup, arguments, count)
     for _, replica in ipairs(run.replicas) do replica_coroutines.go_on(replica, answer) end
     publish(run)
   end
-  for k, replica in ipairs(run.replicas) do run.results[k] = replica.result end
+  for k, replica in ipairs(run.replicas) do run.results[k] = copy_result(replica) end
+end
+
+local function give_back(run)
+  for _, replica in ipairs(run.replicas) do replica_coroutines.give_back(replica) end
 end
 
 -- ------------------------------------------------------------------------------- on workers
@@ -298,6 +314,7 @@ function M.replicas(count, options, fn, ...)
                kept = {}, draws = draws}
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true
+  give_back(run)
   if ok then return run.results end
   put_back(run)
   if interrupt.is(err) then errors.raise("INT", "meissa.replicas was interrupted") end

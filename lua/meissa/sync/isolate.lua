@@ -4,8 +4,8 @@
 -- A function is copied with its variables, and what they hold; variables that functions share they
 -- share in the copy, too; globals are copied when they are first asked for, and set for the copy
 -- alone. Modules, C functions, coroutines and foreign objects are not copied.
--- Arrays that a function captures become views that cannot be written; arrays that are given as
--- arguments are cloned. Torch's tensors are copied; those that share memory do so as copies, too.
+-- Arrays that a function captures become views that cannot be written; dense arrays that are given
+-- as arguments are copied, as are Torch's tensors; those that share memory do so as copies, too.
 -- @module meissa.sync.isolate
 
 local array = require "meissa.array"
@@ -27,9 +27,13 @@ Copy.__index = Copy
 
 local copy_value
 
--- A view of a captured array that cannot be written.
+-- A view of a captured array that cannot be written; a sparse one itself, which has no views.
 local function frozen_view(self, value)
-  if array.is_frozen(value) or array.describe(value).sparse then return value end
+  if array.core(value).writable == 0 then return value end
+  if array.core(value).sparse ~= 0 then
+    self.held[#self.held + 1] = array.hold(value, "replicas")
+    return value
+  end
   local handle = array.to_handle(value, true)
   local view = handle:narrow(1, 1, array.describe(handle).dims[1])
   array.hold(view, "replicas")
@@ -86,7 +90,7 @@ function copy_value(self, value)
   local kind = type(value)
   if self.seen[value] ~= nil then return self.seen[value] end
   if array.is(value) then
-    local made = self.clones and value:clone() or frozen_view(self, value)
+    local made = self.clones and (self.clones[value] or value:clone()) or frozen_view(self, value)
     self.seen[value] = made
     return made
   end
@@ -104,22 +108,54 @@ function copy_value(self, value)
   return value
 end
 
+-- Finds the dense arrays that a value leads to.
+local function find_arrays(self, value, seen, list)
+  local kind = type(value)
+  if seen[value] or self.common[value] then return end
+  if kind ~= "nil" then seen[value] = true end
+  if array.is(value) then
+    if array.core(value).sparse == 0 then list[#list + 1] = value end
+  elseif kind == "table" and not array.is_any(value) then
+    for key, each in tables.each(value) do
+      find_arrays(self, key, seen, list)
+      find_arrays(self, each, seen, list)
+    end
+  elseif kind == "function" then
+    local index = 1
+    while true do
+      local name, each = debug.getupvalue(value, index)
+      if not name then break end
+      find_arrays(self, each, seen, list)
+      index = index + 1
+    end
+  end
+end
+
+-- The copies of arrays that arguments lead to.
+local function clones_of(self, arguments, count)
+  local list, seen, clones = {}, {}, {}
+  for k = 1, count do find_arrays(self, arguments[k], seen, list) end
+  for n, made in ipairs(array.copies(list)) do clones[list[n]] = made end
+  return clones
+end
+
 --- Copies for one replica: `fn` and its arguments.
 -- @func instead_of gives what copies have in the place of a builtin, or nil
 -- @treturn func the function's copy @treturn table its arguments
 -- @treturn table the captured arrays, by the views that stand for them
+-- @treturn table functions after whose calls captured sparse arrays can be written again
 function M.copy(fn, arguments, count, instead_of)
   local self = setmetatable({seen = {}, variables = {}, originals = {}, storages = {},
-                             globals = {}, instead_of = instead_of, common = common_tables()}, Copy)
+                             held = {}, globals = {}, instead_of = instead_of, common = common_tables()}, Copy)
   local made = copy_function(self, fn)
   local given = {}
   local seen = self.seen
-  self.clones, self.seen = true, {}
+  self.clones, self.seen = clones_of(self, arguments, count), {}
   for k = 1, count do
     if arguments[k] ~= nil then given[k] = copy_value(self, arguments[k]) end
   end
-  self.clones, self.seen = false, seen -- for globals
-  return made, given, self.originals
+  self.clones, self.seen = nil, seen -- for globals
+  return made, given, self.originals, self.held
 end
 
 return M

@@ -10,6 +10,7 @@
 -- @module meissa.sync.models
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local generators = require "meissa.sync.generators"
@@ -31,33 +32,34 @@ local TYPES = {float = ffi.typeof "float *", double = ffi.typeof "double *"}
 
 local function refuse(format, ...) errors.raise("OPT", format, ...) end
 
--- Where the parameters of a model are: {pointer =, count =, type =, keep =}.
-local function vector_of(value)
-  if array.is_handle(value) then
-    local about = array.describe(value)
-    if not TYPES[about.type] or about.sparse then
-      refuse("option 'params' of meissa.replicate gives a dense array of floats or doubles, not %s",
-             tostring(value))
-    end
-    local stride = 1
-    for d = #about.dims, 1, -1 do
-      if about.dims[d] > 1 and about.strides[d] ~= stride then
-        refuse("option 'params' of meissa.replicate gives an array whose elements do not lie " ..
-               "one behind the other: %s", tostring(value))
-      end
-      stride = stride * about.dims[d]
-    end
-    local pointer = ffi.cast(TYPES[about.type], array.core(value).data)
-    return {pointer = pointer, count = about.count, type = about.type, keep = value}
+-- Where an array's elements are. Those of a view need not lie one behind the other.
+local function vector_of_array(value)
+  if array.core(value).sparse ~= 0 or not TYPES[array.describe(value).type] then
+    refuse("option 'params' of meissa.replicate gives a dense array of floats or doubles, not %s",
+           tostring(value))
   end
+  local handle = array.to_handle(value)
+  local about = array.describe(handle)
+  if array.is_frozen(handle) then
+    refuse("option 'params' of meissa.replicate gives an array that %s",
+           array.held_words(handle))
+  end
+  return {pointer = ffi.cast(TYPES[about.type], array.core(handle).data), count = about.count,
+          type = about.type, keep = handle, array = handle}
+end
+
+-- Where the parameters of a model are: {pointer =, count =, type =, keep =}, for arrays with
+-- `array`.
+local function vector_of(value)
+  if array.is(value) then return vector_of_array(value) end
   local kind = type(value)
   local has = (kind == "table" or kind == "userdata" or kind == "cdata") and
     interrupt.pcall(function() return value.data, value.nElement end) and value.data and
     value.nElement
   if not has then
     refuse("option 'params' of meissa.replicate is a function that gives a model's parameters, " ..
-           "one vector of floats or doubles with data() and nElement(), or a DistArray, not %s",
-           tostring(value))
+           "one vector of floats or doubles with data() and nElement(), or a DistArray (several " ..
+           "arrays may be views of one), not %s", tostring(value))
   end
   local pointer, count = value:data(), tonumber(value:nElement())
   for name, ctype in tables.each(TYPES) do
@@ -69,6 +71,57 @@ local function vector_of(value)
          tostring(pointer))
 end
 
+-- The parameters that `params` gives, which are to be the model's own memory: what is written to
+-- them is there when it is asked again. Who asks may have moved them, as Torch's getParameters
+-- does, so what the last call has given is what is used.
+local function parameters_of(model, params)
+  local first = vector_of(params(model))
+  if first.count < 1 then return first end
+  local before = first.pointer[0]
+  local mark = before == 1 and 2 or 1
+  first.pointer[0] = mark
+  local vector = vector_of(params(model))
+  local is_own = vector.count == first.count and vector.pointer[0] == mark
+  first.pointer[0] = before
+  if not is_own then
+    refuse("option 'params' of meissa.replicate gives a copy of a model's parameters, which " ..
+           "would be trained without the model: give the model's own array or tensor, or a view " ..
+           "of it, not a clone()")
+  end
+  vector.pointer[0] = before
+  return vector
+end
+
+-- An array over a vector's numbers, of the extents that an array of parameters has.
+local function array_over(vector, numbers)
+  local about = array.describe(vector.array)
+  return array.wrap_foreign {type = about.type, dims = about.dims,
+                             data = ffi.cast("void *", numbers)}
+end
+
+local function is_one_piece(vector)
+  return not vector.array or c_api.lib.ms_array_contiguous(array.core(vector.array)) ~= 0
+end
+
+--- Gives numbers what a model's parameters are.
+-- @tab vector of the model @param numbers a pointer to so many of their type
+function M.take(vector, numbers)
+  if is_one_piece(vector) then
+    ffi.copy(numbers, vector.pointer, vector.count * ffi.sizeof(vector.type))
+  else
+    array_over(vector, numbers):copy(vector.array)
+  end
+end
+
+-- Makes a model's parameters what numbers are.
+local function give(vector, numbers)
+  if is_one_piece(vector) then
+    ffi.copy(vector.pointer, numbers, vector.count * ffi.sizeof(vector.type))
+  else
+    vector.array:copy(array_over(vector, numbers))
+  end
+end
+
 -- ------------------------------------------------------------------------------------- models
 
 -- @number k the replica @number[opt] place where the model is found again
@@ -77,7 +130,7 @@ local function build_model(id, build, params, k, place)
   generators.seed(k)
   local model = build(k)
   if model == nil then refuse("the function that builds a replica's model gave nil") end
-  local known = {model = model, vector = vector_of(params(model))}
+  local known = {model = model, vector = parameters_of(model, params)}
   if outside then
     known.generator = generators.torch_state()
     generators.set_torch_state(outside)
@@ -114,8 +167,7 @@ function M.leave(id)
   local at = present[id]
   present[id] = nil
   if not at.model then return false end
-  local own = at.model.vector
-  ffi.copy(at.vector.pointer, own.pointer, own.count * ffi.sizeof(own.type))
+  M.take(at.model.vector, at.vector.pointer)
   if at.outside then
     at.model.generator = generators.torch_state()
     generators.set_torch_state(at.outside)
@@ -134,12 +186,7 @@ local function load_model(id, build, params, at)
     refuse("the model of replica %d has %d parameters (%s), and that of replica 1 has %d (%s)",
            at.k, own.count, own.type, at.vector.count, at.vector.type)
   end
-  local size = own.count * ffi.sizeof(own.type)
-  if at.fresh then
-    ffi.copy(at.vector.pointer, own.pointer, size)
-  else
-    ffi.copy(own.pointer, at.vector.pointer, size)
-  end
+  if at.fresh then M.take(own, at.vector.pointer) else give(own, at.vector.pointer) end
   at.model = known
   if known.generator then
     at.outside = generators.torch_state()
@@ -212,9 +259,8 @@ function Model:reset()
   last_id = last_id + 1
   self.id, self.call = last_id, M.call(last_id, self.build, self.params)
   by_call[self.call] = self
-  local vector = M.own(self.id, self.build, self.params).vector
-  ffi.copy(array.core(self.group.members[1].target).data, vector.pointer,
-           vector.count * ffi.sizeof(vector.type))
+  M.take(M.own(self.id, self.build, self.params).vector,
+         array.core(self.group.members[1].target).data)
 end
 
 --- r() outside of a loop: a model with what the replicas have come to together.
@@ -223,9 +269,7 @@ function Model:__call()
   local known = M.own(self.id, self.build, self.params)
   if not self.group.merged then return known.model end
   self.group.merged = nil
-  local target = self.group.members[1].target
-  local numbers, own = target:totable(), known.vector
-  for i = 1, own.count do own.pointer[i - 1] = numbers[i] end
+  give(known.vector, array.core(self.group.members[1].target).data)
   return known.model
 end
 

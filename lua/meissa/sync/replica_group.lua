@@ -151,13 +151,15 @@ end
 
 -- ------------------------------------------------------------------------------------- making
 
+-- What is to be replicated, or damped, as an array: a row or slice as the view that it is.
 local function check_target(value, what)
-  local fits = array.is_handle(value) and not array.describe(value).sparse and
+  local fits = array.is(value) and array.core(value).sparse == 0 and
     sizes[array.describe(value).type]
   if not fits then
     errors.raise("OPT", "%s of meissa.replicate must be a dense array of floats or doubles, " ..
                  "not %s", what, tostring(value))
   end
+  value = array.to_handle(value)
   if #array.describe(value).dims == 8 then
     errors.raise("OPT", "meissa.replicate takes arrays of at most 7 dimensions")
   end
@@ -235,7 +237,7 @@ end
 -- Arrays that a merge damps.
 local function check_damped(group)
   for _, each in ipairs(group.settings and group.settings.merge.damp or {}) do
-    check_target(each, "an array that is damped by a merge")
+    check_target(array.is_handle(each) and each, "an array that is damped by a merge")
   end
 end
 
@@ -307,7 +309,7 @@ local function replicate_models(build, options)
     errors.raise("OPT", "meissa.replicate: the model has no parameters to be exchanged")
   end
   local target = array.zeros({vector.count}, {type = vector.type})
-  ffi.copy(bytes_of(target), vector.pointer, vector.count * sizes[vector.type])
+  models.take(vector, bytes_of(target))
   add_member(group, target)
   return group.model
 end
@@ -335,11 +337,11 @@ function M.replicate(target, options)
   if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
   local group = new_group(options)
   for k, each in ipairs(list) do
-    check_target(each, k == 1 and "the argument" or "an array")
-    for other = 1, k - 1 do
-      if array.overlap(list[other], each) then raise_shared(list[other], each) end
+    local target = check_target(each, k == 1 and "the argument" or "an array")
+    for _, other in ipairs(group.members) do
+      if array.overlap(other.target, target) then raise_shared(other.target, target) end
     end
-    add_member(group, each)
+    add_member(group, target)
   end
   return unpack(group.members)
 end

@@ -218,6 +218,12 @@ local REFUSALS = {
     end
   end,
   function(s)
+    if s.bound < math.huge and s.quota == math.huge and s.filter.kind == "none" then
+      return "option 'bound' sends changes that a filter or a quota would leave out, and there " ..
+        "is neither: give 'filter' a threshold, filter = {magnitude = eps}, or leave out 'bound'"
+    end
+  end,
+  function(s)
     if s.residual ~= 0 and not s.filters then
       return "residual says what becomes of what a filter or a quota leaves out: there is none"
     end

@@ -71,12 +71,20 @@ local function has_methods(value)
   return array.is(value) or type(value) == "userdata" and value.add ~= nil and value.copy ~= nil
 end
 
---- Raises OPT for what cannot be exchanged.
+--- Raises OPT for what cannot be exchanged, ARR for arrays that cannot be written.
 function M.check(where, t)
   for _, value in ipairs(leaves(t)) do
     if not is_number(value) and not has_methods(value) then
       errors.raise("OPT", "%s takes numbers, arrays and tensors, and tables of these, not a %s",
                    where, type(value))
+    end
+    if array.is(value) and array.core(value).sparse ~= 0 then
+      errors.raise("OPT", "%s takes dense arrays, not sparse ones: exchange a dense vector, " ..
+                   "meissa.zeros(A:nnz()) for the values of its entries", where)
+    end
+    if array.is(value) and array.is_frozen(value) then
+      errors.raise("ARR", "%s changes arrays in place, and one %s", where,
+                   array.held_words(value))
     end
   end
 end
@@ -125,7 +133,7 @@ end
 local function form_of_leaf(value)
   if is_number(value) then return "n" end
   if not array.is(value) then return nil end
-  local about, core = array.describe(value), array.core(value)
+  local about, core = array.describe(value), array.core_of_part(value)
   local usable = core.readable == core.generation and core.writable == core.generation
   return usable and not about.sparse and about.type .. table.concat(about.dims, "x") or nil
 end
@@ -155,7 +163,7 @@ end
 
 -- Whether an array can be written, its elements one behind the other.
 local function is_plain(value)
-  local core = array.core(value)
+  local core = array.core_of_part(value)
   return lib.ms_array_contiguous(core) ~= 0 and core.readable == core.generation and
     core.writable == core.generation
 end
@@ -167,7 +175,7 @@ function M.are_apart(list)
   for _, value in ipairs(list) do
     if not is_number(value) then
       if not array.is(value) or not is_plain(value) then return false end
-      local first = tonumber(ffi.cast("uintptr_t", array.core(value).data))
+      local first = tonumber(ffi.cast("uintptr_t", array.core_of_part(value).data))
       spans[#spans + 1] = {first = first, last = first + array.describe(value).bytes}
     end
   end

@@ -156,7 +156,7 @@ local function members_of(replicas, layout)
         member.copies[place.e] = array.zeros(place.dims, {type = place.type})
       end
       if place.e then
-        local core = array.core(apart and value or member.copies[place.e])
+        local core = array.core_of_part(apart and value or member.copies[place.e])
         member.sums[place.e] = ffi.cast(bytes_at, core.data)
         if apart then member.memory[place.e] = member.sums[place.e] end
       end

@@ -173,7 +173,7 @@ local function leave(crew, k, board, stamp)
     return
   end
   local options = tables.copy(WORDS)
-  options.row = board:begin(k, stamp)
+  options.row, options.apart = board:begin(k, stamp), true
   left.request = message.pack({replica.request}, 1, options)
   crew.needed = math.max(crew.needed, options.row.used)
 end

@@ -98,6 +98,10 @@ end
 
 local function scatter(self, value)
   check_dot(self, "scatter", value)
+  if value == nil then
+    errors.raise("OPT", "r.scatter(value) takes a value from every replica, which has the form " ..
+                 "of what replica 1 gives: not nil")
+  end
   local t, is_table = as_table(value)
   values.check("scatter", t)
   meet(self, {kind = "scatter", values = t, alone = not is_table})
@@ -116,7 +120,7 @@ end
 -- Where an array's elements are, as a string: views of the same ones are the same array.
 local function place_of(w)
   local about = array.describe(w)
-  return string.format("%d %s %s %s", about.store, tostring(array.core(w).data),
+  return string.format("%d %s %s %s", about.store, tostring(array.core_of_part(w).data),
                        table.concat(about.dims, "x"), table.concat(about.strides, ","))
 end
 
@@ -155,6 +159,12 @@ local function shard(self, value)
   end
   local known = self.shards[target]
   if known then return known.own end
+  for _, each in ipairs(self.shard_list) do
+    if array.overlap(each.target, target) then
+      errors.raise("OPT", "r.shard(A): A shares memory with an array of which replica %d has a " ..
+                   "shard: take views of that shard", self.index)
+    end
+  end
   local rows = array.describe(target).dims[1]
   local first, length = rows_of(self, rows)
   if length == 0 then
@@ -286,11 +296,16 @@ function M.begin(run, index, fn, arguments, count)
   local self = new_replica(run, index)
   run.replicas[index] = self
   local own, given
-  own, given, self.originals = isolate.copy(fn, arguments, count, instead_of)
+  own, given, self.originals, self.held = isolate.copy(fn, arguments, count, instead_of)
   self.thread = coroutine.create(function() return own(self.face, unpack(given, 1, count)) end)
   self.place = random.place_of(run.draws, index)
   M.go_on(self)
   return self
+end
+
+--- Sparse arrays that a replica's function captures can be written again.
+function M.give_back(replica)
+  for _, release in ipairs(replica.held or {}) do release() end
 end
 
 --- The shards that a replica has of captured arrays: a list of {target =, first = row, length =,

@@ -15,7 +15,7 @@ local LINE, room_of = mailboxes.LINE, mailboxes.room_of
 
 -- What is put for an array, and where in a row; `e` is its number among the values.
 local function place_of(e, value, at)
-  local about, core = array.describe(value), array.core(value)
+  local about, core = array.describe(value), array.core_of_part(value)
   return {e = e, at = at + LINE, footer = at + LINE + room_of(about.bytes), bytes = about.bytes,
           count = about.count, size = about.bytes / math.max(about.count, 1),
           type = about.type, number = core.type, dims = about.dims}

@@ -1,0 +1,55 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of what replicas capture, are given, exchange and return: views, rows, sparse arrays.
+local views = {spec = "spec/driver/replicas_views_spec.lua"}
+local models = {spec = "spec/driver/replicate_models_spec.lua"}
+local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
+
+return {
+  {
+    rule = "what arrays of replicas have in common they have wherever replicas are",
+    finders = {views},
+    mutants = {
+      {"views travel each by itself", "lua/meissa/kernel/array_bytes.lua",
+       "options.apart and {} or pack_sharing", "true and {} or pack_sharing"},
+      {"arguments are copied each by itself", "lua/meissa/sync/isolate.lua",
+       "self.clones[value] or value:clone()", "value:clone()"},
+      {"a row is where its array begins", "lua/meissa/worker/collective.lua",
+       "array.core_of_part(apart", "array.core(apart"},
+      {"rows of an array are exchanged as one", "lua/meissa/worker/replica_coroutine.lua",
+       "tostring(array.core_of_part(w).data)", "tostring(array.core(w).data)"},
+      {"results see what the driver writes", "lua/meissa/driver/replica_functions.lua",
+       "run.results[k] = copy_result(replica)", "run.results[k] = replica.result"},
+      {"a shard may be one of another's memory", "lua/meissa/worker/replica_coroutine.lua",
+       "if array.overlap(each.target, target) then", "if false then"},
+    },
+  },
+  {
+    rule = "replicas have sparse arrays as dense ones, and write none that they share",
+    finders = {views},
+    mutants = {
+      {"captured ones may be written", "lua/meissa/sync/isolate.lua",
+       "self.held[#self.held + 1] = array.hold(value, \"replicas\")", ""},
+      {"for good", "lua/meissa/driver/replica_functions.lua", "  give_back(run)\n", ""},
+      {"they do not travel", "lua/meissa/kernel/message.lua",
+       "if not is_dense and not array.is_handle(value) then", "if not is_dense then"},
+      {"without labels", "lua/meissa/kernel/array_bytes.lua",
+       "labels = labels_of(value),", ""},
+      {"arrays that cannot be written are reduced", "lua/meissa/sync/values.lua",
+       "if array.is(value) and array.is_frozen(value) then", "if false then"},
+    },
+  },
+  {
+    rule = "a model's parameters are its own memory, and options mean something",
+    finders = {models, merges},
+    mutants = {
+      {"copies are parameters", "lua/meissa/sync/models.lua", "if not is_own then", "if false then"},
+      {"parameters stay where they were", "lua/meissa/sync/models.lua",
+       "  vector.pointer[0] = before\n  return vector", "  return first"},
+      {"views are in one piece", "lua/meissa/sync/models.lua",
+       "return not vector.array or c_api", "return true or c_api"},
+      {"a bound needs nothing to be left out", "lua/meissa/sync/settings.lua",
+       "if s.bound < math.huge and s.quota == math.huge and s.filter.kind == \"none\" then",
+       "if false then"},
+    },
+  },
+}
