@@ -272,6 +272,7 @@ describe("replicas of models", function()
     end
     assert.same(results[1], results[6])
     assert.same(results[2], results[3])
+    for v = 1, 4 do assert.same(results[v][1], results[v][4], v) end -- in the order of the view
     local sum = 0
     for e = 1, 20 do sum = sum + X[e][2] end
     for v = 2, 5 do -- the mean of what two replicas have done

@@ -42,7 +42,8 @@ return {
     rule = "a model's parameters are its own memory, and options mean something",
     finders = {models, merges},
     mutants = {
-      {"copies are parameters", "lua/meissa/sync/models.lua", "if not is_own then", "if false then"},
+      {"copies are parameters", "lua/meissa/sync/models.lua",
+       "if not is_own then", "if false then"},
       {"parameters stay where they were", "lua/meissa/sync/models.lua",
        "  vector.pointer[0] = before\n  return vector", "  return first"},
       {"views are in one piece", "lua/meissa/sync/models.lua",

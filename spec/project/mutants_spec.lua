@@ -143,6 +143,9 @@ local PROMISED = {
   "workers sum between them what replicas have, and agree on what they do",
   "workers meet in the midst of their blocks, and nobody waits for one that has left",
   "what replicas cannot do is refused",
+  "what arrays of replicas have in common they have wherever replicas are",
+  "replicas have sparse arrays as dense ones, and write none that they share",
+  "a model's parameters are its own memory, and options mean something",
   "what on_round sets is data wherever the body uses it",
 }
 

@@ -96,8 +96,8 @@ local function unpacked_once(about)
 end
 
 --- Gives an array without labels those that were packed.
--- @tab packed by dimension {id = of the array that held them, if others may have them, pointer = to the bytes, count =,
--- strings =}
+-- @tab packed by dimension {id = of the array that held them, if others may have them, pointer = to
+-- the bytes, count =, strings =}
 function M.attach(A, packed)
   for d, about in tables.each(packed) do
     local labels = unpacked_once(about)

@@ -45,7 +45,8 @@ end
 local function finish(made, told)
   local labels = {}
   for d, each in tables.each(told.labels or {}) do
-    labels[d] = {count = each.count, strings = each.strings, pointer = ffi.cast(bytes_at, each.bytes)}
+    labels[d] = {count = each.count, strings = each.strings,
+                 pointer = ffi.cast("const char *", each.bytes)}
   end
   array.attach_labels(made, labels)
   if told.frozen then array.core(made).writable, array.core(made).held = 0, told.frozen end

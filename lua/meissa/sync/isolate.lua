@@ -146,7 +146,8 @@ end
 -- @treturn table functions after whose calls captured sparse arrays can be written again
 function M.copy(fn, arguments, count, instead_of)
   local self = setmetatable({seen = {}, variables = {}, originals = {}, storages = {},
-                             held = {}, globals = {}, instead_of = instead_of, common = common_tables()}, Copy)
+                             held = {}, globals = {}, instead_of = instead_of,
+                             common = common_tables()}, Copy)
   local made = copy_function(self, fn)
   local given = {}
   local seen = self.seen

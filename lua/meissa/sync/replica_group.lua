@@ -337,11 +337,11 @@ function M.replicate(target, options)
   if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
   local group = new_group(options)
   for k, each in ipairs(list) do
-    local target = check_target(each, k == 1 and "the argument" or "an array")
+    local checked = check_target(each, k == 1 and "the argument" or "an array")
     for _, other in ipairs(group.members) do
-      if array.overlap(other.target, target) then raise_shared(other.target, target) end
+      if array.overlap(other.target, checked) then raise_shared(other.target, checked) end
     end
-    add_member(group, target)
+    add_member(group, checked)
   end
   return unpack(group.members)
 end
