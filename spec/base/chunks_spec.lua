@@ -122,6 +122,17 @@ describe("the module's files as bytecode", function()
       env = ("LUA_PATH=%s LUA_CPATH=%s"):format(child.quote(path), child.quote(dir .. "/?.so"))}))
   end
 
+  it("are what workers load, too", function()
+    assert.matches("^1\t1\n$", (child.script([[
+      local meissa = require "meissa"
+      require("meissa.driver.small").most[0] = 0 -- on workers
+      local A = meissa.zeros(2)
+      for i in meissa.parallel(2, {impure = true}) do
+        A[i] = require("meissa.base.chunks").used > 100 and 1 or 0
+      end
+      print(A[1], A[2])]], {env = "MEISSA_WORKERS=2"})))
+  end)
+
   it("are what the build made of all files, and need not be there", function()
     local built = child.read((core.path:gsub("libcore%.so$", "chunks")))
     local used = tonumber(load_with(built):match("^0\t(%d+)\n$"))

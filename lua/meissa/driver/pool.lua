@@ -17,8 +17,9 @@ local M = {}
 local OPTIONS = {"workers", "transport", "shm", "quiet"}
 local MOST_WORKERS = 1024
 
--- What a worker process runs.
-local WORKER = 'require("meissa.driver.loop") require("meissa.worker").main(3)'
+-- What a worker process runs. The worker's module comes first: it has all that follow loaded as
+-- bytecode.
+local WORKER = 'local worker = require "meissa.worker" require "meissa.driver.loop" worker.main(3)'
 
 --- Another number after workers were stopped or chosen anew.
 M.generation = 0
