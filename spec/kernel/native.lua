@@ -33,10 +33,12 @@ assert(os.execute("mkdir " .. directory) == 0)
 local made = 0
 local loaded = {}
 
+--- What M.load adds where it is given no flags.
+M.usual = "-O1 -Wall -Wno-unknown-pragmas -Wno-unused -Werror"
+
 --- Compiles C text; gives its block function. `flags` are added.
 function M.load(text, fast, flags)
-  flags = FLAGS .. (fast and FAST or "") .. " " .. (flags or "-O1 -Wall -Wno-unknown-pragmas " ..
-    "-Wno-unused -Werror")
+  flags = FLAGS .. (fast and FAST or "") .. " " .. (flags or M.usual)
   local key = flags .. text
   if loaded[key] then return loaded[key].block end
   made = made + 1
