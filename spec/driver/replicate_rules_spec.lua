@@ -29,23 +29,28 @@ describe("functions as merge", function()
     local function body(row, e)
       for f = 1, m do row[f] = row[f] + 0.125 * (e % (f + 2)) - 0.0625 * row[f] end
     end
-    for _, topology in ipairs {"all", "ring", "ring-both", "root-expander"} do
+    local cases = {}
+    for c, topology in ipairs {"all", "ring", "ring-both", "root-expander"} do
       local a, b, most = math.random(0, 5), math.random(0, 5), math.random(0, 3)
       local function lag(t, j) return (a * t + b * j + 1) % (most + 1) end
       local _, rows, rounds = model.run_stale({
         passes = 3, n = n, replicas = 4, every = 3, lag = lag, rule = rule,
         topology = meissa.topology(topology, 4), w = {0.5, 0.5, 0.5}}, body)
-      for number, road in ipairs(ROADS) do
-        local engine = on(road)
-        local w = meissa.full({m}, 0.5)
-        local r = meissa.replicate(w, {replicas = 4, every = 3, topology = topology, merge = rule,
-          final = "none", lags = most > 0 and lag or nil, staleness = most > 0 and most or nil})
+      cases[c] = {rows = rows, rounds = rounds, options = {replicas = 4, every = 3,
+        topology = topology, merge = rule, final = "none", lags = most > 0 and lag or nil,
+        staleness = most > 0 and most or nil}}
+    end
+    for number, road in ipairs(ROADS) do
+      local engine = on(road)
+      for _, case in ipairs(cases) do
+        local r = meissa.replicate(meissa.full({m}, 0.5), case.options)
         for _, e in parallel(3, n, {engine = engine}) do
           for f = 1, m do r[f] = r[f] + 0.125 * (e % (f + 2)) - 0.0625 * r[f] end
         end
-        assert.equal(rounds, meissa.last().rounds)
+        assert.equal(case.rounds, meissa.last().rounds)
         for k = 1, 4 do
-          assert.same(rows[k], r:replica(k):totable(), ("%s, road %d"):format(topology, number))
+          assert.same(case.rows[k], r:replica(k):totable(),
+            ("%s, road %d"):format(case.options.topology, number))
         end
       end
     end
@@ -146,8 +151,8 @@ describe("damped arrays", function()
       local function set(_, pass, e) return pass + e end
       local added, put = damp(n, passes, 3, 4, gamma, add), damp(n, passes, 3, 4, gamma, set)
       for number, road in ipairs(ROADS) do
+        local engine = on(road)
         for way, options in ipairs(WAYS) do
-          local engine = on(road)
           local plain, back, rows = meissa.zeros(n), meissa.zeros(n + 2), meissa.zeros(2, n)
           local float, blind = meissa.zeros({n, 2}, {type = "float"}), {values = meissa.zeros(n)}
           local wide = meissa.zeros({n, 3}):narrow(2, 2, 1)
@@ -183,8 +188,8 @@ describe("damped arrays", function()
     local D = meissa.randn({n, m}, {seed = seed})
     local first = {}
     for _, road in ipairs(ROADS) do
+      on(road)
       for way, options in ipairs(WAYS) do
-        on(road)
         meissa.seed(7)
         local v, alpha, cuts = meissa.zeros(m), meissa.zeros(n), 0
         local function check(now)
