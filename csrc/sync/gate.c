@@ -7,14 +7,13 @@
 
 bool ms_gate_is_open(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
                      const uint64_t *finished) {
-  uint32_t absent = 0, excused = step == MS_GATE_READ ? gate->setting.backup : 0;
   size_t count;
   const ms_gate_term *terms = ms_gate_terms(gate, step, block, &count);
-  for (size_t i = 0; i < count && absent <= excused; i++) {
+  for (size_t i = 0; i < count; i++) {
     int64_t needed = ms_gate_count(&terms[i], round);
-    if (needed > 0 && finished[terms[i].worker] < (uint64_t)needed) absent++;
+    if (needed > 0 && finished[terms[i].worker] < (uint64_t)needed) return false;
   }
-  return absent <= excused;
+  return true;
 }
 
 const uint32_t *ms_gate_listeners(const ms_gate *gate, ms_gate_step step, uint32_t block,

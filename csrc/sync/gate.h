@@ -50,8 +50,9 @@ typedef struct ms_gate_term {
 } ms_gate_term;
 
 /* What a block waits for. In the two-phase form reads wait for the workers' `done`, writes for
- * their `seen`; else there is one count, and a block must be let in by both before it begins: where
- * there is no backup the first list has it all, and the second is empty. */
+ * their `seen`; else there is one count, and the first list has all that a block waits for before
+ * it begins, the second is empty. Who need not be waited for (`backup` of the setting) is not left
+ * out here: whoever waits counts them. */
 typedef enum ms_gate_step { MS_GATE_READ, MS_GATE_WRITE, MS_GATE_STEPS } ms_gate_step;
 
 typedef struct ms_gate_slice {

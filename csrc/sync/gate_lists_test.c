@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gates: lists written by hand, whom a finished block concerns, backups, sets that are none. */
+ * Gates: lists written by hand, whom a finished block concerns, sets that are none. */
 #include "sync/gate_scene.h"
 
 #define NO MS_GATE_UNSAID
@@ -104,25 +104,6 @@ static void test_listeners(void) {
   }
 }
 
-/* All but so many of those that a read waits for; what is overwritten must have been read by all.
- */
-static void test_backup(void) {
-  cast all = {.workers = 4, .blocks = 4, .ranges = 4, .owner = {0, 1, 2, 3}, .full = true};
-  for (uint32_t b = 0; b < 4; b++) all.writes[b][b] = 1;
-  ms_gate_setting setting = setting_of("notify-ack", NO, 3);
-  setting.backup = 1;
-  scene made = make_scene(&all, &setting, 9);
-  const uint64_t one_late[] = {4, 4, 4, 2}, two_late[] = {4, 4, 3, 3}, very_late[] = {4, 4, 4, 1};
-  CHECK(ms_gate_is_open(made.gate, MS_GATE_READ, 0, 5, one_late));
-  CHECK(!ms_gate_is_open(made.gate, MS_GATE_READ, 0, 5, two_late));
-  CHECK(!ms_gate_is_open(made.gate, MS_GATE_WRITE, 0, 5, one_late));
-  CHECK(ms_gate_is_open(made.gate, MS_GATE_WRITE, 0, 4, one_late));
-  CHECK(ms_gate_is_open(made.gate, MS_GATE_WRITE, 0, 5, two_late));
-  CHECK(!ms_gate_is_open(made.gate, MS_GATE_WRITE, 0, 4, very_late));
-  ms_gate_destroy(&made.gate);
-  CHECK(made.gate == NULL);
-}
-
 /* ---- bad sets ---- */
 
 static void check_refused(const ms_gate_sets *sets) {
@@ -168,7 +149,6 @@ static void test_bad_sets(void) {
 int main(void) {
   test_lists();
   test_listeners();
-  test_backup();
   test_bad_sets();
   return ms_test_end();
 }

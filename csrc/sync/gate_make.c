@@ -244,7 +244,7 @@ static int list_asked(maker *make, ms_gate_step step, uint32_t block, size_t *en
 
 static int make_lists(maker *make) {
   const ms_gate *gate = make->gate;
-  bool joined = !gate->setting.two_phase && gate->setting.backup == 0;
+  bool joined = !gate->setting.two_phase;
   size_t end = 0;
   for (uint32_t w = 0; w < gate->workers; w++) make->best[w] = NOTHING;
   for (uint32_t block = 0; block < gate->blocks; block++) {

@@ -98,7 +98,7 @@ local function note(value, encoder, holder)
   local count = #encoder.values
   if not has_tables(encoder.values, value, count) then return nil end
   return { count = count, content = content_of(value), holder = holder,
-    encoder = { values = setmetatable(encoder.values, { __mode = "v" }),
+    encoder = { values = setmetatable(encoder.values, WEAK),
       ids = setmetatable(encoder.ids, { __mode = "k" }) } }
 end
 
