@@ -7,7 +7,6 @@
 
 #include "array/array.h"
 #include "array/labels.h"
-#include "array/view.h"
 #include "base/philox.h"
 
 /* Tells these draws from those of rand, randn and split with the same seed; one a dimension. */

@@ -7,7 +7,6 @@
 
 #include "depend/capture_path.h"
 #include "depend/pure.h"
-#include "depend/scalar.h"
 
 /* How deep methods that call methods are looked into. */
 #define DEEPEST 8

@@ -6,7 +6,6 @@
 #include "depend/extent.h"
 #include "depend/inline.h"
 #include "depend/record_access.h"
-#include "depend/walk.h"
 
 /* ---- the two halves of a name ---- */
 

@@ -3,7 +3,6 @@
  * Sliced output: see sliced_output.h. */
 #include "depend/sliced_output.h"
 
-#include "base/text.h"
 #include "depend/capture_path.h"
 #include "depend/evaluate.h"
 #include "depend/record_access.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "depend/arithmetic.h"
-#include "depend/call.h"
 #include "depend/evaluate.h"
 #include "depend/flow.h"
 #include "depend/gather.h"
@@ -19,7 +18,6 @@
 #include "depend/record_access.h"
 #include "depend/shift.h"
 #include "depend/sliced_output.h"
-#include "depend/subscript.h"
 #include "depend/variable_value.h"
 
 /* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "array/segment.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "job/operand.h"
@@ -20,7 +19,6 @@
 #include "job/report.h"
 #include "job/task.h"
 #include "job/undo.h"
-#include "plan/needs.h"
 #include "plan/schedule.h"
 
 typedef struct ms_session ms_session;

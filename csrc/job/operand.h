@@ -18,7 +18,6 @@
 #include "job/strided.h"
 #include "plan/element_lists.h"
 #include "plan/plan.h"
-#include "plan/schedule.h"
 #include "plan/travel.h"
 
 typedef struct ms_operand {

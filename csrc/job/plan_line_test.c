@@ -5,6 +5,7 @@
 #include "job/plan_line.h"
 
 #include "base/test.h"
+#include "depend/verdict.h"
 
 enum { WIDTH = 3 };
 

@@ -10,7 +10,7 @@
 #include <xmmintrin.h>
 
 #include "base/test.h"
-#include "plan/order.h"
+#include "depend/verdict.h"
 
 enum { BLOCKS = 12, VALUES = 100, MARK = 77 };
 

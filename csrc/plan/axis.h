@@ -4,6 +4,7 @@
 #ifndef MS_PLAN_AXIS_H
 #define MS_PLAN_AXIS_H
 
+#include "depend/verdict.h"
 #include "plan/plan.h"
 
 /* The axes of a plan, those that are swept first. */

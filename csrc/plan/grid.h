@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "depend/verdict.h"
+#include "depend/meaning.h"
+#include "depend/strategy_traits.h"
 
 #define MS_CUTS        MS_MAX_DIMS
 #define MS_MOST_BLOCKS (1u << 24)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "depend/verdict.h"
 #include "plan/axis.h"
 
 #define SAMPLES       4096  /* at most */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depend/verdict.h"
 #include "plan/axis.h"
 #include "plan/loads.h"
 #include "plan/order.h"

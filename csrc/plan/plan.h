@@ -17,7 +17,7 @@
 #include "array/partition.h"
 #include "base/api.h"
 #include "base/error.h"
-#include "depend/verdict.h"
+#include "depend/meaning.h"
 #include "plan/layout.h"
 #include "plan/stage.h"
 #include "plan/travel.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "depend/verdict.h"
 
 #define MOST_PLANS 1024
 #define BUCKETS    1024

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/test.h"
+#include "depend/verdict.h"
 #include "plan/plan_cache.h"
 
 static ms_verdict ranges_of(ms_strategy strategy, int64_t first, int64_t second) {

@@ -5,6 +5,7 @@
 #ifndef MS_PLAN_REACH_H
 #define MS_PLAN_REACH_H
 
+#include "depend/verdict.h"
 #include "plan/plan.h"
 
 /* Fills in the grid's reach, if it is a sweep whose axes are cut. Where it is not known how far

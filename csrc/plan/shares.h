@@ -16,7 +16,7 @@
 #include "array/partition.h"
 #include "base/api.h"
 #include "base/error.h"
-#include "depend/verdict.h"
+#include "depend/meaning.h"
 
 typedef struct MS_API_TYPE ms_shares_terms {
   const ms_array *array; /* sparse: its entries are the space; NULL: the ranges are */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/test.h"
+#include "depend/verdict.h"
 #include "plan/plan.h"
 
 #define MOST 4096

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "depend/verdict.h"
+
 static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
                                                 "rotated", "scattered", "exchanged", "versioned"};
 

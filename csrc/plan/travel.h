@@ -11,7 +11,6 @@
 
 #include "array/array.h"
 #include "base/api.h"
-#include "depend/verdict.h"
 #include "plan/grid.h"
 
 typedef enum ms_movement {
@@ -25,6 +24,8 @@ typedef enum ms_movement {
   MS_MOVE_VERSIONED, /* the memory of one version of an array that is made in rounds */
   MS_MOVEMENTS
 } ms_movement;
+
+struct ms_array_plan; /* depend/verdict.h */
 
 /* With the ranges of an axis go only the rows of a dimension at the 1-based scale * index + offset.
  */
@@ -65,7 +66,7 @@ typedef struct ms_travel {
 
 /* How a written array of a verdict travels along the axes of a grid, of which `dims` are those of
  * the space, -1 for what is swept or no dimension. */
-ms_travel ms_travel_of(const ms_array_plan *array, const ms_grid *grid, const int32_t *dims);
+ms_travel ms_travel_of(const struct ms_array_plan *array, const ms_grid *grid, const int32_t *dims);
 
 /* The movement of a name, "rotated"; MS_MOVEMENTS if there is none. */
 MS_API ms_movement ms_movement_find(const char *name);

@@ -3,7 +3,6 @@
  * One job on a worker: from the task's arrival to DONE. See worker.h. */
 #include <string.h>
 
-#include "base/history.h"
 #include "base/trace.h"
 #include "job/report.h"
 #include "worker/exit_guard.h"

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "kernel/emit/interval.h"
-
 /* Most times that all assignments are gone through; then locals may hold anything. */
 #define MOST_PASSES 10
 

@@ -12,7 +12,6 @@
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_value.h"
-#include "kernel/native/c_variable.h"
 
 /* An integer that nothing vouches for. */
 static ms_c_bounds_check integer_key(ms_writer *w, const ms_integer_value *whole,

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 
-#include "kernel/emit/variable.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_guard.h"
 #include "kernel/native/c_integer.h"

@@ -8,7 +8,6 @@
 #include "array/method.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
-#include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
 #include "kernel/native/c_region_survey.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "kernel/emit/variable.h"
-#include "kernel/native/c_array.h"
 #include "kernel/native/c_block.h"
 #include "kernel/native/c_parameter.h"
 #include "kernel/native/c_recursive.h"
