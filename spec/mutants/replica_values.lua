@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Mutants of what replicas capture, are given, exchange and return: views, rows, sparse arrays.
+local operations = {spec = "spec/driver/replicas_operations_spec.lua"}
+local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local views = {spec = "spec/driver/replicas_views_spec.lua"}
 local models = {spec = "spec/driver/replicate_models_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
@@ -36,6 +38,28 @@ return {
        "labels = labels_of(value),", ""},
       {"arrays that cannot be written are reduced", "lua/meissa/sync/values.lua",
        "if array.is(value) and array.is_frozen(value) then", "if false then"},
+    },
+  },
+  {
+    rule = "an operation makes of values between workers what the driver would make of them",
+    finders = {operations},
+    mutants = {
+      {"draws are the worker's", "lua/meissa/worker/operation.lua",
+       "if end_draws(place, before) or not ok then", "end_draws(place, before) if not ok then"},
+      {"what it counts it counts for good", "lua/meissa/worker/operation.lua",
+       "or isolate.copy(op, {}, 0, instead_of)", "or op"},
+      {"counting changes nothing", "lua/meissa/worker/operation.lua",
+       "return not about.assigns", "return true"},
+      {"no global is changed by who reads it", "lua/meissa/worker/operation.lua",
+       "if not is_made_of(getfenv(fn)[name], changes_nothing, seen) then return false end", ""},
+      {"what failed is taken", "lua/meissa/worker/collective.lua",
+       "  if head_of(self, board, 1).combined ~= stamp_of(self) then return false end\n", ""},
+      {"anything fits", "lua/meissa/worker/operation.lua",
+       "if not values.fit(result, lists[1][e]) then return nil end", ""},
+      {"captured tables are no matter", "lua/meissa/worker/collective.lua",
+       "  if op and not operations.is_simple(op) then return nil end\n", "", finders = {hosts}},
+      {"all is the driver's to combine", "lua/meissa/worker/collective.lua",
+       "if op and not operations.is_simple(op) then", "if op then", finders = {hosts}},
     },
   },
   {

@@ -306,7 +306,7 @@ return {
       {"boards do not take turns", "lua/meissa/worker/collective.lua",
        "self.boards[2 - self.meetings % 2]", "self.boards[1]"},
       {"slices are taken before they are summed", "lua/meissa/worker/collective.lua",
-       "if shared > 0 and not self.job:meet(2 * self.meetings, true) then return false end", ""},
+       "if shared > 0 and not self.job:meet(2 * self.meetings, true) then return nil end", ""},
       {"what others wait for is not looked at", "lua/meissa/worker/collective.lua",
        "if head.size ~= #form or ffi.string(head.form, #form) ~= form then return false end", ""},
       {"stamps are not looked at", "lua/meissa/worker/value_rows.lua",

@@ -145,6 +145,7 @@ local PROMISED = {
   "what replicas cannot do is refused",
   "what arrays of replicas have in common they have wherever replicas are",
   "replicas have sparse arrays as dense ones, and write none that they share",
+  "an operation makes of values between workers what the driver would make of them",
   "a model's parameters are its own memory, and options mean something",
   "what on_round sets is data wherever the body uses it",
 }

@@ -22,6 +22,9 @@ local function common_tables()
   return common
 end
 
+--- Whether a value is a table that all copies have in common: a module, or all globals.
+function M.is_common(value) return common_tables()[value] ~= nil end
+
 local Copy = {}
 Copy.__index = Copy
 

@@ -89,8 +89,8 @@ function M.check(where, t)
   end
 end
 
--- Whether two values are of one kind, type and size, as far as that can be seen.
-local function fit(a, b)
+--- Whether two values are of one kind, type and size, as far as that can be seen.
+function M.fit(a, b)
   if is_number(a) or is_number(b) then return is_number(a) and is_number(b) end
   if array.is(a) ~= array.is(b) then return false end
   if not array.is(a) then return true end
@@ -101,6 +101,8 @@ local function fit(a, b)
   end
   return true
 end
+
+local fit = M.fit
 
 -- Whether tables have values of one kind under keys that are the same.
 local function alike(a, b)

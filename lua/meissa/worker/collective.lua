@@ -12,9 +12,13 @@
 -- its own row, and after a second meeting all take the slices from there. An element that nobody
 -- else reads is not put anywhere.
 --
+-- Where replicas give an operation the first worker combines all rows by that of its first replica,
+-- puts what comes of it into the first row, and after a second meeting all take it from there; or,
+-- if that is the driver's to do, all leave.
+--
 -- A mailbox is written again two meetings later: by then all have come to one after they read it.
 -- Stamps tell all the same, as those of messages do, that nobody wrote what was read: the first
--- of each is of what was put, the second of its slice's sum.
+-- of each is of what was put, the second of its slice's sum, or of what an operation gave.
 -- @module meissa.worker.collective
 
 local array = require "meissa.array"
@@ -22,6 +26,7 @@ local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local mailboxes = require "meissa.kernel.mailbox"
 local methods = require "meissa.array.method"
+local operations = require "meissa.worker.operation"
 local value_rows = require "meissa.worker.value_rows"
 local values = require "meissa.sync.values"
 
@@ -41,9 +46,10 @@ local PIECE = 2048
 local COPY, AXPY = methods.of.copy.operation, methods.of.axpy.operation
 
 -- What a worker says at a meeting. `size` bytes of a form; -1: it leaves. `done`: how many of its
--- replicas have finished their steps.
-local heads = ffi.typeof("struct {double stamp; int32_t size, done; char form[$];} *",
-                         mailboxes.HEAD - 16)
+-- replicas have finished their steps. `combined`: the stamp, once an operation has given something.
+local LONGEST = mailboxes.HEAD - 24
+local heads = ffi.typeof("struct {double stamp, combined; int32_t size, done; char form[$];} *",
+                         LONGEST)
 
 local bytes_at = ffi.typeof "char *"
 
@@ -79,24 +85,30 @@ local function say(self, board, form, replicas)
   local head, done = head_of(self, board, self.block), 0
   for _, replica in ipairs(replicas) do done = done + (replica.request.done and 1 or 0) end
   head.stamp, head.size, head.done = stamp_of(self), form and #form or -1, done
+  head.combined = 0
   if form then ffi.copy(head.form, form, #form) end
 end
 
--- What all replicas of this worker wait for, as text; nil where that is not for workers alone.
-local function form_of(replicas)
+-- What a replica waits for, as text; nil where that is not for workers alone.
+local function form_of_request(request)
+  if request.kind == "barrier" then return request.kind end
+  if request.kind ~= "allReduce" and request.kind ~= "scatter" then return nil end
+  local of_values = values.form(request.values)
+  return of_values and request.kind .. (request.op and "+" or "") ..
+    (request.alone and "=" or "*") .. of_values
+end
+
+-- What all replicas of this worker wait for.
+local function form_of(self, replicas)
   local form
   for _, replica in ipairs(replicas) do
-    local request, own = replica.request, nil
-    if request.kind == "barrier" then
-      own = "barrier"
-    elseif (request.kind == "allReduce" or request.kind == "scatter") and not request.op then
-      local of_values = values.form(request.values)
-      own = of_values and request.kind .. (request.alone and "=" or "*") .. of_values
-    end
+    local own = form_of_request(replica.request)
     if not own or form and own ~= form then return nil end
     form = own
   end
-  return #form <= mailboxes.HEAD - 16 and form or nil
+  local op = self.block == 1 and replicas[1].request.op
+  if op and not operations.is_simple(op) then return nil end
+  return #form <= LONGEST and form or nil
 end
 
 -- Whether all workers say the same, and how many replicas have finished; nil: somebody wrote there.
@@ -148,6 +160,7 @@ local function members_of(replicas, layout)
   for n, replica in ipairs(replicas) do
     local given = replica.request.values or {}
     local member = {index = replica.index, values = given, list = values.leaves(given),
+                    op = replica.request.op,
                     memory = {}, sums = {}, copies = {}}
     local apart = values.are_apart(member.list)
     for _, place in ipairs(layout.places) do
@@ -254,16 +267,6 @@ local function sum_arrays(self, board, layout, members)
   return shared
 end
 
--- What the numbers among the values become, by their places in the list: `combine(n)` of each, by
--- its place among the numbers from 0.
-local function numbers_of(list, combine)
-  local numbers, n = {}, 0
-  for e, value in ipairs(list) do
-    if type(value) == "number" then numbers[e], n = combine(n), n + 1 end
-  end
-  return numbers
-end
-
 -- Puts numbers into the places of numbers; and does what is to be done with the arrays.
 local function assign(members, numbers, take)
   for _, member in ipairs(members) do
@@ -277,19 +280,19 @@ local function assign(members, numbers, take)
   end
 end
 
--- All get the sums. False: others have left, or wrote what was read.
-local function all_reduce(self, board, layout, members)
+-- All get the sums. Nil: others have left, or wrote what was read.
+local function sum_up(self, board, layout, members)
   local shared = sum_arrays(self, board, layout, members)
-  local sums = numbers_of(members[1].list, function(n)
+  local sums = value_rows.numbers_of(members[1].list, function(n)
     local sum = value_rows.number_at(row_of(board, 1), layout, n)
     for k = 2, self.count do sum = sum + value_rows.number_at(row_of(board, k), layout, n) end
     return sum
   end)
-  if not check_put(self, board, layout, self.count) then return false end
-  if shared > 0 and not self.job:meet(2 * self.meetings, true) then return false end
+  if not check_put(self, board, layout, self.count) then return nil end
+  if shared > 0 and not self.job:meet(2 * self.meetings, true) then return nil end
   for _, place in ipairs(shared > 0 and layout.places or {}) do
     local shares = place.e and is_shared_out(self, place)
-    if shares and not gather(self, board, members, place) then return false end
+    if shares and not gather(self, board, members, place) then return nil end
   end
   assign(members, sums, function(member, e, old)
     if member.copies[e] then old:copy(member.copies[e]) end
@@ -297,19 +300,37 @@ local function all_reduce(self, board, layout, members)
   return true
 end
 
--- All get what the first replica has. False: somebody wrote what was read.
-local function scatter(self, board, layout, members)
-  local row, given = row_of(board, 1), {}
-  local numbers = numbers_of(members[1].list, function(n)
-    return value_rows.number_at(row, layout, n)
+-- All get what lies on the first row: stamps with this number. Nil: somebody wrote there.
+local function take_first(self, board, layout, members, number)
+  local row = row_of(board, 1)
+  local numbers, arrays = value_rows.values_on(row, layout, members[1].list, board)
+  assign(members, numbers, function(member, e, old)
+    if number == 1 or member.index ~= 1 then old:copy(arrays[e]) end
   end)
   for _, place in ipairs(layout.places) do
-    if place.e then given[place.e] = value_rows.array_in(row, place, board) end
+    if not value_rows.has_stamp(row, place, number, stamp_of(self)) then self.torn = true end
   end
-  assign(members, numbers, function(member, e, old)
-    if member.index ~= 1 then old:copy(given[e]) end
-  end)
-  return check_put(self, board, layout, 1)
+  return not self.torn or nil
+end
+
+-- Combines what lies on all rows. Nil: somebody wrote what was read.
+local function combine(self, board, layout, members)
+  local rows = {}
+  for k = 1, self.count do rows[k] = row_of(board, k) end
+  local done = operations.combine(members[1].op, rows, layout, members[1].list, board,
+                                  stamp_of(self))
+  if not check_put(self, board, layout, self.count) then return nil end
+  if done then head_of(self, board, 1).combined = stamp_of(self) end
+  return true
+end
+
+-- All get what the first replica's operation gives. False: that is the driver's to do; nil: others
+-- have left, or wrote what was read.
+local function operate(self, board, layout, members)
+  if self.block == 1 and not combine(self, board, layout, members) then return nil end
+  if not self.job:meet(2 * self.meetings, true) then return nil end
+  if head_of(self, board, 1).combined ~= stamp_of(self) then return false end
+  return take_first(self, board, layout, members, 1)
 end
 
 -- ------------------------------------------------------------------------------- the meeting
@@ -318,15 +339,16 @@ end
 local function put_all(self, board, layout, members, kind)
   for _, member in ipairs(members) do
     if kind == "allReduce" or member.index == 1 then
-      put(self, board, layout, member, kind == "allReduce")
+      put(self, board, layout, member, kind == "allReduce" and not member.op)
     end
   end
 end
 
--- Does what all wait for.
+-- Does what all wait for. False: all leave with it; nil: others are gone, or wrote what was read.
 local function perform(self, board, layout, kind, members)
-  if kind == "allReduce" then return all_reduce(self, board, layout, members) end
-  return kind ~= "scatter" or scatter(self, board, layout, members)
+  if kind == "scatter" then return take_first(self, board, layout, members, 0) end
+  if kind ~= "allReduce" then return true end
+  return (members[1].op and operate or sum_up)(self, board, layout, members)
 end
 
 -- Looks at what all have come for, and does it.
@@ -338,7 +360,7 @@ local function meet(self, board, form, layout, replicas)
   if come == nil then return false, 0 end -- they cannot meet
   if not come then return nil, 0 end
   local alike, done = compare(self, board, form)
-  if alike then alike = perform(self, board, layout, kind, members) or nil end
+  if alike then alike = perform(self, board, layout, kind, members) end
   if alike == nil then self.job:leave() end
   return alike, done or 0
 end
@@ -351,7 +373,7 @@ end
 -- @treturn number bytes of a row that these values need
 function Collective:join(replicas)
   self.meetings = self.meetings + 1
-  local board, form = self:board(), replicas and form_of(replicas)
+  local board, form = self:board(), replicas and form_of(self, replicas)
   local layout = form and value_rows.layout(values.leaves(replicas[1].request.values or {}))
   if layout and layout.size <= board.size then
     local alike, done = meet(self, board, form, layout, replicas)

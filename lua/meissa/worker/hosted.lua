@@ -5,9 +5,9 @@
 -- each later one goes on with them after an exchange, with what has come of that. Where memory is
 -- shared they then exchange with those of other workers (meissa.worker.collective) and go on in the
 -- same job, until something is to be done that needs the driver: what one of them has printed is to
--- be shown, has written to a shard to be seen by all, or waits for takes more than a sum; or some
--- time is over. A process that has not carried a replica up to there (it took the place of one that
--- has died) says that the replica is lost.
+-- be shown, has written to a shard to be seen by all, or waits for takes more than a sum or a
+-- simple operation; or some time is over. A process that has not carried a replica up to there (it
+-- took the place of one that has died) says that the replica is lost.
 -- @module meissa.worker.hosted
 
 local buffer = require "string.buffer"

@@ -34,10 +34,12 @@ local function describe(err)
 end
 
 local current -- the job that prints now
+local plain_print = print
 
 --- `print` as bodies and replicas have it: whole lines that arrive at the driver once the job has
 -- committed, after which it has `printed`.
 function M.print(...)
+  if not current then return plain_print(...) end -- where an operation of replicas was sent
   local count = select("#", ...)
   local words = {}
   for i = 1, count do words[i] = tostring((select(i, ...))) end

@@ -82,4 +82,24 @@ function M.number_at(row, layout, n)
   return ffi.cast(doubles, row + layout.numbers.at)[n]
 end
 
+--- What becomes of the numbers among values, by their places in the list: `combine(n)` of each, by
+-- its place among the numbers from 0.
+function M.numbers_of(list, combine)
+  local numbers, n = {}, 0
+  for e, value in ipairs(list) do
+    if type(value) == "number" then numbers[e], n = combine(n), n + 1 end
+  end
+  return numbers
+end
+
+--- The numbers and the arrays that lie on a row, by their places in a list as the given one.
+function M.values_on(row, layout, list, board)
+  local numbers = M.numbers_of(list, function(n) return M.number_at(row, layout, n) end)
+  local arrays = {}
+  for _, place in ipairs(layout.places) do
+    if place.e then arrays[place.e] = M.array_in(row, place, board) end
+  end
+  return numbers, arrays
+end
+
 return M
