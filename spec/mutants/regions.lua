@@ -2,6 +2,7 @@
 -- Mutants of what fast mode computes in float, and of taking iterations of outer loops together.
 local regions = {spec = "spec/kernel/regions_spec.lua"}
 local jam = {spec = "spec/kernel/jam_spec.lua"}
+local small = {spec = "spec/kernel/small_sums_spec.lua"}
 
 return {
   {
@@ -71,6 +72,22 @@ return {
       {"tails may end the loop", "csrc/kernel/native/c_jam.c",
        "if (leaves || nest->inner->symbols[0]->assigned) return false;",
        "if (nest->inner->symbols[0]->assigned) return false;"},
+    },
+  },
+  {
+    rule = "sums of small integers are computed in 32 bits",
+    finders = {small},
+    mutants = {
+      {"rows end before their last element", "csrc/kernel/native/c_small_sum.c",
+       "row->high - row->low + 1", "row->high - row->low"},
+      {"integers twice as large are small", "csrc/kernel/native/small_rows.h",
+       "any >= 2 * MS_SMALL", "any >= 4 * MS_SMALL"},
+      {"any sum is an int", "csrc/kernel/native/c_small_sum.c",
+       "if (least < INT32_MIN || most > INT32_MAX) return NULL;", ""},
+      {"rows may be written", "csrc/kernel/native/c_small_sum.c",
+       "ms_c_is_written_in(w, w->emitter->body, array)", "false"},
+      {"longer rows are known by shorter ones", "csrc/kernel/native/small_rows.h",
+       " && known->count[k] >= count", ""},
     },
   },
 }

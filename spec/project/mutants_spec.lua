@@ -40,6 +40,7 @@ local PROMISED = {
   "booleans are bits where what is evaluated for nothing stops nowhere",
   "elements are written in any case where the same ones are compared",
   "rounded numbers are subscripts by their integers alone",
+  "sums of small integers are computed in 32 bits",
   "negative ends of ranges count from the end",
   "locals that inner loops count are induction variables",
   "packed triangles are arrays of two dimensions",

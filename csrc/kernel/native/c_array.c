@@ -264,11 +264,13 @@ const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site) {
   return address(w, site->base, offset, true);
 }
 
-void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type) {
+ms_integer_value *ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type) {
   int64_t most = type == MS_INT32 ? INT32_MAX : (int64_t)1 << 53;
   int64_t least = type == MS_INT32 ? INT32_MIN : -most;
-  value->whole = ms_c_integer(w, ms_c_text(w, "(int64_t)%s", value->text), least, most);
+  ms_integer_value *whole = ms_c_integer(w, ms_c_text(w, "(int64_t)%s", value->text), least, most);
+  value->whole = whole;
   value->text = ms_c_text(w, "(double)%s", value->text);
+  return whole;
 }
 
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node) {
@@ -288,7 +290,12 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
   if (type == MS_FLOAT) {
     value.text = ms_c_text(w, "(double)%s", value.text);
   } else {
-    ms_c_as_integer(w, &value, type);
+    const char *element = value.text;
+    ms_integer_value *whole = ms_c_as_integer(w, &value, type);
+    if (type == MS_INT32 && whole != NULL) {
+      whole->element = node;
+      whole->of_element = element;
+    }
   }
   return value;
 }

@@ -61,8 +61,8 @@ bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, cons
 const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site);
 
 /* Makes a value that is read of an element of an integer type, whose text is of that type, a double
- * with its integer. */
-void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type);
+ * with its integer, which it gives, or NULL where integers are not used. */
+struct ms_integer_value *ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type);
 
 /* Reads a located element. */
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node);

@@ -7,6 +7,7 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_region.h"
+#include "kernel/native/c_small_sum.h"
 #include "kernel/native/c_value.h"
 #include "kernel/native/c_variable.h"
 
@@ -98,7 +99,8 @@ ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
   static const ms_complaint second = {"attempt to compare number with nil",
                                       "attempt to compare number with boolean"};
   if (a.whole != NULL && b.whole != NULL)
-    return boolean(ms_c_text(w, "(%s %s %s)", a.whole->text, ops[node->op], b.whole->text));
+    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_small_text(w, a.whole), ops[node->op],
+                             ms_c_small_text(w, b.whole)));
   bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
   if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
     a = ms_c_hold(w, a);

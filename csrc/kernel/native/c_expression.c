@@ -17,6 +17,7 @@
 #include "kernel/native/c_list.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_row.h"
+#include "kernel/native/c_small_sum.h"
 #include "kernel/native/c_sparse.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
@@ -77,7 +78,9 @@ ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node
     return number_of;
   }
   ms_c_value value = number(ms_c_widened(w, known->whole, known->least, known->most));
-  value.whole = ms_c_integer(w, known->whole, known->least, known->most);
+  ms_integer_value *whole = ms_c_integer(w, known->whole, known->least, known->most);
+  if (whole != NULL) whole->small = known->small;
+  value.whole = whole;
   return value;
 }
 
@@ -164,10 +167,14 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
     case MS_OP_ADD:
     case MS_OP_SUB:
       whole = ms_c_integer_sum(w, left.whole, right.whole, node->op == MS_OP_SUB);
-      /* fall through */
+      text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
+      break;
     default:
+      if (node->op == MS_OP_MUL) whole = ms_c_small_product(w, left.whole, right.whole);
       text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
   }
+  if (whole != NULL && whole->small && !single)
+    text = ms_c_widened(w, whole->text, whole->least, whole->most);
   ms_c_value value = value_of(kind, single ? MS_FORM_FLOAT : MS_FORM_DOUBLE, text);
   value.whole = whole;
   return value;

@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 
+#include "kernel/native/c_small_sum.h"
+
 const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most) {
   bool narrow = least >= INT32_MIN && most <= INT32_MAX + (int64_t)1;
   return ms_c_text(w, narrow ? "(double)(int32_t)%s" : "(double)%s", text);
@@ -18,7 +20,7 @@ const char *ms_c_narrowed(ms_writer *w, const ms_integer_value *whole) {
   return ms_c_text(w, narrow ? "(float)(int32_t)%s" : "(float)%s", whole->text);
 }
 
-const ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most) {
+ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most) {
   if (w->frames == 0) return NULL; /* careful texts compute with doubles */
   ms_integer_value *whole = ms_arena_take(w->arena, 1, sizeof *whole);
   if (whole == NULL) {
@@ -33,6 +35,8 @@ const ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t lea
 const ms_integer_value *ms_c_integer_sum(ms_writer *w, const ms_integer_value *a,
                                          const ms_integer_value *b, bool minus) {
   if (a == NULL || b == NULL) return NULL;
+  const ms_integer_value *small = ms_c_small_sum(w, a, b, minus);
+  if (small != NULL) return small;
   int64_t least = a->least + (minus ? -b->most : b->least);
   int64_t most = a->most + (minus ? -b->least : b->most);
   if (least < -MS_C_MOST || most > MS_C_MOST) return NULL;

@@ -15,6 +15,7 @@
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_jam.h"
 #include "kernel/native/c_region.h"
+#include "kernel/native/c_small_sum.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_sum.h"
 #include "kernel/native/c_trip.h"
@@ -181,6 +182,27 @@ static bool write_jammed(ms_writer *w, const ms_node *loop, const char *index, c
   return jammed;
 }
 
+/* A loop over whole numbers. */
+typedef struct ms_counted {
+  const ms_node *loop;
+  const ms_end *start, *limit;
+  int64_t step;
+  const char *index, *head;
+  bool rolled; /* not to be unrolled before it is vectorised */
+} ms_counted;
+
+static void write_counted(ms_writer *w, const void *context) {
+  const ms_counted *counted = context;
+  if (counted->rolled) ms_c_line(w, "#pragma GCC unroll 1");
+  ms_c_line(w, "%s", counted->head);
+  know_variable(w, counted->loop, counted->start, counted->limit, counted->step, counted->index);
+  declare_variable(w, counted->loop, counted->index, true);
+  w->loops++;
+  ms_c_block(w, counted->loop->kid[3]);
+  w->loops--;
+  ms_c_line(w, "}");
+}
+
 static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
                              const ms_end *limit, int64_t step) {
   const ms_symbol *symbol = loop->symbols[0];
@@ -194,17 +216,18 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   ms_c_sums_begin(w, &sums);
   know_variable(w, loop, start, limit, step, index);
   bool jammed = write_jammed(w, loop, index, first, last, step);
-  if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop))
-    ms_c_line(w, "#pragma GCC unroll 1");
-  ms_c_line(w, "for (%s; %s %s %s; %s) {",
-            jammed ? "" : ms_c_text(w, "int64_t %s = %s", index, first), index,
-            step > 0 ? "<=" : ">=", last, next_of(w, index, step));
-  know_variable(w, loop, start, limit, step, index);
-  declare_variable(w, loop, index, true);
-  w->loops++;
-  ms_c_block(w, loop->kid[3]);
-  w->loops--;
-  ms_c_line(w, "}");
+  ms_counted counted = {loop, start, limit, step, index, NULL, false};
+  counted.rolled =
+      w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop);
+  counted.head = ms_c_text(w, "for (%s; %s %s %s; %s) {",
+                           jammed ? "" : ms_c_text(w, "int64_t %s = %s", index, first), index,
+                           step > 0 ? "<=" : ">=", last, next_of(w, index, step));
+  if (jammed || step != 1) {
+    write_counted(w, &counted);
+  } else {
+    const char *const range[] = {first, last, index};
+    ms_c_small_sums_write(w, loop, range, write_counted, &counted);
+  }
   ms_c_sums_end(w, &sums);
   if (sums.count > 0) ms_c_line(w, "}");
 }

@@ -16,6 +16,7 @@
 #include "kernel/native/c_loop.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_row.h"
+#include "kernel/native/c_small_sum.h"
 #include "kernel/native/c_sparse.h"
 #include "kernel/native/c_value.h"
 #include "kernel/native/c_variable.h"
@@ -101,13 +102,16 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->most = MS_C_COUNTED;
     return;
   }
-  if (kind.can == MS_CAN_NUMBER && declare_whole(w, symbol, local, from, name)) return;
+  if (!symbol->assigned) value.whole = ms_c_small_local(w, value.whole);
+  bool small = value.whole != NULL && value.whole->small && !symbol->assigned;
+  if (kind.can == MS_CAN_NUMBER && !small && declare_whole(w, symbol, local, from, name)) return;
   if (kind.can == MS_CAN_NUMBER && value.whole != NULL && local->whole == NULL &&
       !symbol->assigned) {
-    ms_c_line(w, "const int64_t %s = %s;", name, value.whole->text);
-    local->text = local->whole = name;
+    ms_c_line(w, "const int%d_t %s = %s;", small ? 32 : 64, name, value.whole->text);
+    local->text = local->whole = small ? ms_c_text(w, "(int64_t)%s", name) : name;
     local->least = value.whole->least;
     local->most = value.whole->most;
+    local->small = small;
     return;
   }
   local->text = name;

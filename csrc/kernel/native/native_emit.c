@@ -168,13 +168,26 @@ static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) 
   ms_text_add(w->out, "}\n");
 }
 
+/* Declares in front of a function's inside what its loops know of rows (c_small_sum.h). */
+static void declare_small_records(ms_writer *w, ms_text *body) {
+  if (w->small_records == 0) return;
+  ms_text whole = {0};
+  ms_text_format(&whole, "  ms_small_rows ms_small[%" PRIu32 "] = {0};\n", w->small_records);
+  ms_text_append(&whole, body->bytes, body->length);
+  whole.failed = whole.failed || body->failed;
+  ms_text_free(body);
+  *body = whole;
+}
+
 /* Writes the inside of one of the functions. */
 static bool write_body(ms_writer *w, ms_text *body, bool careful, bool wide) {
   w->out = body;
   w->careful = careful;
   w->wide = wide;
   w->frames = careful ? 0 : 1;
+  w->small_records = 0;
   ms_c_function(w);
+  declare_small_records(w, body);
   w->failed = w->failed || body->failed;
   return w->why->line == 0 && !w->failed;
 }

@@ -61,6 +61,7 @@ typedef struct ms_c_local {
   bool down;                 /* it counts downwards */
   bool signed_zero;          /* as a double it may be -0 */
   bool given;                /* it is another function's: c_upvalue.h */
+  bool small;                /* an int32_t, see c_small_sum.h */
   bool counter;              /* assigned again, but always with integers: see c_induction.c */
   int64_t least, most;
   uint32_t frames;                /* how many there were when it was declared */
@@ -136,17 +137,19 @@ typedef struct ms_writer {
   ms_typed *typed;
   ms_arena *arena;
   ms_text *out;
-  ms_native_refusal *why;   /* line 0: not refused */
-  bool fast;                /* numeric = "fast" */
-  uint32_t careful;         /* > 0: inside a careful text */
-  uint32_t wide;            /* > 0: inside a text that computes in double */
-  uint32_t exact;           /* > 0: inside what regions keep exact */
-  struct ms_region *region; /* fast mode; NULL: outside of all */
-  ms_text fits;             /* conditions on captured numbers for the quick text (c_region.h) */
+  ms_native_refusal *why;             /* line 0: not refused */
+  bool fast;                          /* numeric = "fast" */
+  uint32_t careful;                   /* > 0: inside a careful text */
+  uint32_t wide;                      /* > 0: inside a text that computes in double */
+  uint32_t exact;                     /* > 0: inside what regions keep exact */
+  struct ms_region *region;           /* fast mode; NULL: outside of all */
+  struct ms_c_small_sums *small_sums; /* those that are being written, or NULL */
+  ms_text fits; /* conditions on captured numbers for the quick text (c_region.h) */
   uint32_t temps, labels, line, indent;
-  uint32_t loops;       /* inner loops around */
-  uint32_t copy;        /* which copy of a loop's block is written (c_jam.h) */
-  uint32_t whole_steps; /* left for the integer that is looked for */
+  uint32_t small_records; /* of rows that the body looks through (c_small_sum.h) */
+  uint32_t loops;         /* inner loops around */
+  uint32_t copy;          /* which copy of a loop's block is written (c_jam.h) */
+  uint32_t whole_steps;   /* left for the integer that is looked for */
   ms_guard_frame frame[MS_FRAMES];
   uint32_t frames;
   ms_c_local *local; /* by symbol index */
