@@ -214,4 +214,26 @@ static inline double ms_dot_mixed_apart(const float *x, int64_t x_stride, const 
 #undef TERM
 }
 
+/* Floats, in double. */
+static inline double ms_sum_wide_apart(const float *x, int64_t stride, int64_t count) {
+#define TERM(k) (double)x[(k)*stride]
+  MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
+#undef TERM
+}
+
+/* Squared differences from a number, in double. */
+static inline double ms_spread_float_apart(const float *x, int64_t stride, double from,
+                                           int64_t count) {
+#define TERM(k) ((double)x[(k)*stride] - from) * ((double)x[(k)*stride] - from)
+  MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
+#undef TERM
+}
+
+static inline double ms_spread_double_apart(const double *x, int64_t stride, double from,
+                                            int64_t count) {
+#define TERM(k) (x[(k)*stride] - from) * (x[(k)*stride] - from)
+  MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
+#undef TERM
+}
+
 #endif

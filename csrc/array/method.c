@@ -11,6 +11,7 @@
 
 /* What rowwise.h has: of one row, of a row and a number, ... */
 #define ROWWISE(what)     .rowwise = true, .operation = (what)
+#define OF_ELEMENTS(what) .filled = true, ROWWISE(what)
 #define WITH_NUMBER(what) .number = true, ROWWISE(what)
 #define WITH_OTHER(what)  .other = true, ROWWISE(what)
 #define WITH_BOTH(what)   .number = true, WITH_OTHER(what)
@@ -36,9 +37,21 @@ static const ms_method methods[] = {
      .dimension = 2,
      ROWWISE(MS_REDUCTION_SQUARES)},
     {.name = "mean", .most = 1, .effect = MS_METHOD_READ, .dimension = 1},
-    {.name = "prod", .most = 1, .effect = MS_METHOD_READ, .dimension = 1},
-    {.name = "var", .most = 2, .effect = MS_METHOD_READ, .dimension = 1},
-    {.name = "std", .most = 2, .effect = MS_METHOD_READ, .dimension = 1},
+    {.name = "prod",
+     .most = 1,
+     .effect = MS_METHOD_READ,
+     .dimension = 1,
+     ROWWISE(MS_REDUCTION_PRODUCT)},
+    {.name = "var",
+     .most = 2,
+     .effect = MS_METHOD_READ,
+     .dimension = 1,
+     OF_ELEMENTS(MS_REDUCTION_SPREAD)},
+    {.name = "std",
+     .most = 2,
+     .effect = MS_METHOD_READ,
+     .dimension = 1,
+     OF_ELEMENTS(MS_REDUCTION_SPREAD)},
     {.name = "max", .most = 1, .effect = MS_METHOD_READ, .dimension = 1},
     {.name = "min", .most = 1, .effect = MS_METHOD_READ, .dimension = 1},
     {.name = "argmax", .most = 0, .effect = MS_METHOD_READ},

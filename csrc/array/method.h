@@ -37,6 +37,7 @@ typedef struct ms_method {
    */
   bool rowwise;
   bool number, other; /* what that takes: a number, which comes first (READ: none); another row */
+  bool filled;        /* refuses a row without elements: "<name>: an empty array has none" */
   int32_t operation;  /* ms_reduction of a READ, else ms_arith */
 } ms_method;
 

@@ -107,6 +107,56 @@ static inline double ms_row_norm_double(const double *x, int64_t stride, int64_t
   return __builtin_sqrt(ms_row_dot_double_double(x, stride, x, stride, count));
 }
 
+/* One factor after the other. */
+static inline double ms_row_prod_float(const float *x, int64_t stride, int64_t count) {
+  double product = 1;
+  for (int64_t k = 0; k < count; k++) product *= (double)x[k * stride];
+  return product;
+}
+
+static inline double ms_row_prod_double(const double *x, int64_t stride, int64_t count) {
+  double product = 1;
+  for (int64_t k = 0; k < count; k++) product *= x[k * stride];
+  return product;
+}
+
+/* Variances are formed in double, of floats too. */
+static inline double ms_row_wide_sum(const float *x, int64_t stride, int64_t count) {
+#define CHUNK(at, n) ms_sum_wide_apart(x + (at)*stride, stride, (int64_t)(n))
+  MS_SUM_CHUNKS(CHUNK);
+#undef CHUNK
+}
+
+static inline double ms_row_spread_float(const float *x, int64_t stride, int64_t count) {
+  double mean = ms_row_wide_sum(x, stride, count) / (double)count;
+#define CHUNK(at, n) ms_spread_float_apart(x + (at)*stride, stride, mean, (int64_t)(n))
+  MS_SUM_CHUNKS(CHUNK);
+#undef CHUNK
+}
+
+static inline double ms_row_spread_double(const double *x, int64_t stride, int64_t count) {
+  double mean = ms_row_sum_double(x, stride, count) / (double)count;
+#define CHUNK(at, n) ms_spread_double_apart(x + (at)*stride, stride, mean, (int64_t)(n))
+  MS_SUM_CHUNKS(CHUNK);
+#undef CHUNK
+}
+
+static inline double ms_row_var_float(const float *x, int64_t stride, int64_t count) {
+  return ms_row_spread_float(x, stride, count) / (double)(count - 1);
+}
+
+static inline double ms_row_var_double(const double *x, int64_t stride, int64_t count) {
+  return ms_row_spread_double(x, stride, count) / (double)(count - 1);
+}
+
+static inline double ms_row_std_float(const float *x, int64_t stride, int64_t count) {
+  return __builtin_sqrt(ms_row_var_float(x, stride, count));
+}
+
+static inline double ms_row_std_double(const double *x, int64_t stride, int64_t count) {
+  return __builtin_sqrt(ms_row_var_double(x, stride, count));
+}
+
 /* Put before a loop whose iterations may be taken in any order. */
 #ifdef __clang__
 #define MS_ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")

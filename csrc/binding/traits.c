@@ -24,19 +24,20 @@ static void set_integer(lua_State *L, const char *key, int32_t value) {
 }
 
 /* core.methods() gives a list of {name =, most =, effect =, dimension =, rowwise =, takes =,
- * operation =}; see lua/meissa/array/method.lua. */
+ * filled =, operation =}; see lua/meissa/array/method.lua. */
 static int methods(lua_State *L) {
   const ms_method *method;
   lua_newtable(L);
   for (int k = 0; (method = ms_method_at(k)) != NULL; k++) {
     const char *number = method->other ? "both" : "number";
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     set_string(L, "name", method->name);
     if (method->most != MS_METHOD_ANY) set_integer(L, "most", method->most);
     set_string(L, "effect", ms_method_effect_name(method->effect));
     if (method->dimension > 0) set_integer(L, "dimension", method->dimension);
     set_boolean(L, "rowwise", method->rowwise);
     set_string(L, "takes", method->number ? number : method->other ? "other" : "none");
+    set_boolean(L, "filled", method->filled);
     set_integer(L, "operation", method->operation);
     lua_rawseti(L, -2, k + 1);
   }

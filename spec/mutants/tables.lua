@@ -7,8 +7,26 @@ local functions = {spec = "spec/array/functions_spec.lua"}
 local products = {spec = "spec/array/product_spec.lua"}
 local picture = {spec = "spec/plan/picture_spec.lua"}
 local report = {spec = "spec/depend/report_spec.lua"}
+local parts = {spec = "spec/kernel/parts_spec.lua"}
 
 return {
+  {
+    rule = "parts of rows and matrices are rows to machine code",
+    finders = {parts},
+    mutants = {
+      {"parts end one further", "csrc/kernel/native/value.h",
+       "first - 1 + length <= (double)extent", "first - 2 + length <= (double)extent"},
+      {"columns have the stride of rows", "csrc/kernel/native/c_part.c",
+       "ms_c_stride(w, of->array, gone), ms_c_stride(w, of->array, stays),",
+       "ms_c_stride(w, of->array, gone), ms_c_stride(w, of->array, gone),"},
+      {"parts of any lengths match", "csrc/kernel/native/c_row.c",
+       [[ms_c_line(w, "if (MS_UNLIKELY(%s != %s)) {", a->extent, b->extent);]],
+       [[ms_c_line(w, "if (MS_UNLIKELY(%s < %s)) {", a->extent, b->extent);]]},
+      {"variances are those of all", "csrc/array/rowwise.h",
+       "return ms_row_spread_double(x, stride, count) / (double)(count - 1);",
+       "return ms_row_spread_double(x, stride, count) / (double)count;"},
+    },
+  },
   {
     rule = "the table of methods says what they do",
     finders = {method},

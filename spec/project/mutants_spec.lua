@@ -18,6 +18,7 @@ local PROMISED = {
   "of several errors the first in the loop's order is raised",
   -- the process
   "LuaJIT compiles plain loops over arrays",
+  "parts of rows and matrices are rows to machine code",
   "bytecode is used where its text is that of the file",
   "C names in declarations are Meissa's own",
   "descriptors and threads are asked for before ZeroMQ is",

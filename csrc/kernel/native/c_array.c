@@ -69,6 +69,9 @@ const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
                                       [MS_INT64] = "int64_t *"};
   if (kind->can != MS_CAN_OBJECT) return NULL;
   if (kind->object == MS_OBJECT_SPARSE) return kind->given > 0 ? "int64_t" : NULL;
+  if (kind->object == MS_OBJECT_PART)
+    return w->emitter->job->elements[kind->array].type == MS_FLOAT ? "ms_part_float"
+                                                                   : "ms_part_double";
   return kind->object == MS_OBJECT_VIEW ? names[w->emitter->job->elements[kind->array].type] : NULL;
 }
 
@@ -169,6 +172,8 @@ static const char *offset_of(ms_writer *w, const ms_index_keys *keys, uint32_t c
 /* In words, the value that is indexed and is no dense array of numbers. */
 static const char *what_else(const ms_writer *w, const ms_node *base) {
   const ms_node *value;
+  if (ms_typed_expression(w->typed, base).object == MS_OBJECT_PART)
+    return "a part that a method gives, of which only LuaJIT reads elements";
   uint32_t at = ms_typed_binding(w->typed, base, &value);
   if (at == MS_NO_CAPTURE) return "no array of numbers that is known here";
   switch (w->emitter->job->bindings[at].kind) {

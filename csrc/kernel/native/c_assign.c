@@ -105,7 +105,8 @@ static const char *converted(ms_writer *w, const ms_target *target, ms_c_value v
                              const ms_node *node) {
   if (target->name == NULL) return ms_c_stored(w, value, target->site.kind.array, node);
   ms_representation_of form = target->form;
-  if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
+  bool view = target->kind.object == MS_OBJECT_VIEW || target->kind.object == MS_OBJECT_PART;
+  if (form == MS_FORM_OBJECT && !view)
     ms_c_refuse(w, node, "`%s` would make one name stand for more than one table or function",
                 ms_c_source(w, node));
   return ms_c_as_form(w, value, form, node);

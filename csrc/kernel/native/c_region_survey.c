@@ -103,7 +103,8 @@ static bool visit_store(ms_node *node, void *context) {
   }
   if (base[0] != NULL) {
     ms_kind_of kind = ms_typed_expression(survey->w->typed, base[0]);
-    bool array = kind.object == MS_OBJECT_VIEW || kind.object == MS_OBJECT_SPARSE;
+    bool array = kind.object == MS_OBJECT_VIEW || kind.object == MS_OBJECT_PART ||
+                 kind.object == MS_OBJECT_SPARSE;
     if (array &&
         binding_of(survey, kind.array)->storage == binding_of(survey, stores->array)->storage)
       stores->found = true;

@@ -10,6 +10,7 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
+#include "kernel/native/c_part.h"
 #include "kernel/native/c_region_survey.h"
 #include "kernel/native/c_sum.h"
 #include "kernel/native/c_value.h"
@@ -19,11 +20,24 @@ typedef struct ms_c_row {
   const char *pointer, *stride;
   const char *type;
   const char *extent; /* how long it is, as C text, and how long now */
-  int64_t length;
+  int64_t length;     /* UNKNOWN: of a part */
 } ms_c_row;
+
+#define UNKNOWN (-1)
+
+static bool part_of(ms_writer *w, const ms_node *node, const ms_kind_of *kind, ms_c_row *row) {
+  const char *part = ms_c_expression(w, node).text;
+  row->pointer = ms_c_text(w, "%s.at", part);
+  row->stride = ms_c_text(w, "%s.stride", part);
+  row->type = w->emitter->job->elements[kind->array].type == MS_FLOAT ? "float" : "double";
+  row->extent = ms_c_text(w, "%s.extent", part);
+  row->length = UNKNOWN;
+  return true;
+}
 
 static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
+  if (kind.object == MS_OBJECT_PART) return part_of(w, node, &kind, row);
   if (kind.object != MS_OBJECT_VIEW) {
     ms_c_refuse(w, node, "`%s` is no row of a dense array", ms_c_source(w, node));
     return false;
@@ -50,8 +64,19 @@ static const char *pair(ms_writer *w, const ms_c_row *row) {
   return ms_c_text(w, "%s, %s", row->pointer, row->stride);
 }
 
-/* Rows that are as long as each other now are so whenever this text runs. */
+/* Rows that are as long as each other now are so whenever this text runs; parts are asked then, in
+ * the words of lua/meissa/array/arith.lua. */
 static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, const ms_c_row *b) {
+  if (a->length == UNKNOWN || b->length == UNKNOWN) {
+    const char *words = ms_c_text(w, "ARR: %s: DistArray<%s>[\1] does not match DistArray<%s>[\2]",
+                                  node->text, b->type, a->type);
+    ms_c_line(w, "if (MS_UNLIKELY(%s != %s)) {", a->extent, b->extent);
+    ms_c_line(w, "ms_stop(fault, MS_NATIVE_LENGTHS, %u, (int32_t)%s, (int32_t)%s, %u);", node->line,
+              b->extent, a->extent, ms_c_message(w, words));
+    ms_c_leave(w, node);
+    ms_c_line(w, "}");
+    return true;
+  }
   if (a->length == b->length) return true;
   ms_c_refuse(w, node, "`%s` has rows of different lengths", ms_c_source(w, node));
   return false;
@@ -92,15 +117,14 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
 }
 
 /* Rows without elements, in the words of csrc/array/reduce.c and lua/meissa/array/arith.lua. */
-static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, const char *what) {
-  ms_c_error(w, node, ms_c_text(w, "%s == 0", x->extent),
-             ms_c_text(w, "ARR: an empty array has no %s", what));
+static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, const char *words) {
+  ms_c_error(w, node, ms_c_text(w, "%s == 0", x->extent), ms_c_text(w, "ARR: %s", words));
 }
 
 /* The largest or least element, or where it stands first; a nan comes before all. */
 static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
   ms_measure measure = ms_measure_find(node->text);
-  refuse_empty(w, node, x, "least and no greatest element");
+  refuse_empty(w, node, x, "an empty array has no least and no greatest element");
   const char *best = ms_c_temp(w), *at = ms_c_temp(w), *place = NULL;
   bool most = measure == MS_MEASURE_MAX || measure == MS_MEASURE_ARGMAX;
   if (measure == MS_MEASURE_ARGMAX || measure == MS_MEASURE_ARGMIN) place = ms_c_temp(w);
@@ -148,24 +172,42 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
   return none;
 }
 
+/* Says why a method has no C form: it has one of other arguments, or it is that of what another one
+ * gives, which has none. */
+static void refuse(ms_writer *w, const ms_node *node, bool known) {
+  const ms_node *value, *object = node->kid[0];
+  while (object->kind == MS_PAREN) object = object->kid[0];
+  uint32_t at = ms_typed_binding(w->typed, object, &value);
+  if (known) {
+    ms_c_refuse(w, node, "the method `%s` has no C form with these arguments", node->text);
+  } else if (at != MS_NO_CAPTURE && w->emitter->job->bindings[at].kind == MS_BIND_TABLE) {
+    ms_c_refuse(w, node, "`%s` is a method of a plain table, which only LuaJIT calls", node->text);
+  } else if (object->kind == MS_METHOD || object->kind == MS_INDEX) {
+    ms_c_expression(w, object); /* which may have none by itself */
+    ms_c_refuse(w, node, "the method `%s` has no C form here", node->text);
+  } else if (ms_typed_expression(w->typed, object).object == MS_OBJECT_OTHER) {
+    ms_c_refuse(w, node,
+                "`%s`, whose method `%s` is called, is no row of an array that is known here",
+                ms_c_source(w, object), node->text);
+  } else {
+    ms_c_refuse(w, node, "the method `%s` has no C form", node->text);
+  }
+}
+
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value none = {
       .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
+  if (kind.object == MS_OBJECT_PART) return ms_c_part(w, node);
   ms_measure measure = ms_measure_find(node->text);
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
   bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
   bool known = measure != MS_MEASURE_NONE && measure < MS_MEASURE_SIZE;
   bool other = known && ms_method_find(node->text)->other;
-  if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + other) {
-    const ms_node *value;
-    uint32_t at = ms_typed_binding(w->typed, node->kid[0], &value);
-    bool table = at != MS_NO_CAPTURE && w->emitter->job->bindings[at].kind == MS_BIND_TABLE;
-    ms_c_refuse(w, node,
-                table ? "`%s` is a method of a plain table, which only LuaJIT calls"
-                      : "the method `%s` has no C form here",
-                node->text);
+  bool row = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_PART;
+  if (!row || !known || node->kids != 1u + other) {
+    refuse(w, node, row && known);
     return none;
   }
   ms_c_row x, y;
@@ -175,7 +217,9 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   bool loop = measure == MS_MEASURE_DOT || measure == MS_MEASURE_SUM || measure == MS_MEASURE_NORM;
   if (w->fast && loop) return loop_over(w, kind, measure, &x, other ? &y : &x);
   bool mean = measure == MS_MEASURE_MEAN;
-  if (mean) refuse_empty(w, node, &x, "mean");
+  if (mean) refuse_empty(w, node, &x, "an empty array has no mean");
+  if (ms_method_find(node->text)->filled)
+    refuse_empty(w, node, &x, ms_c_text(w, "%s: an empty array has none", node->text));
   const char *text = ms_c_text(w, "ms_row_%s_%s%s%s(%s%s%s, %s)", mean ? "sum" : node->text, x.type,
                                other ? "_" : "", other ? y.type : "", pair(w, &x),
                                other ? ", " : "", other ? pair(w, &y) : "", x.extent);

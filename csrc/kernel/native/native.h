@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 9
+#define MS_NATIVE_ABI 10
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -37,7 +37,10 @@ typedef enum ms_native_stop {
   MS_NATIVE_ERROR,     /* any other run-time error: text number `value`, from 0, of the messages */
   MS_NATIVE_RANDOM,    /* `value` (the lower of `dim` = 2) and `other` do not limit meissa.random */
   MS_NATIVE_DECLINED,  /* nothing has been done: the Lua engine is to run the block */
-  MS_NATIVE_REPEATED   /* `value` entries of a sparse array have the subscripts of one */
+  MS_NATIVE_REPEATED,  /* `value` entries of a sparse array have the subscripts of one */
+  MS_NATIVE_NARROW,    /* narrow(1, value, other), or select(other, value), cannot be taken of */
+  MS_NATIVE_SELECT,    /* `capture` with `dim` subscripts */
+  MS_NATIVE_LENGTHS    /* text `value` about rows of `capture` and of `dim` elements */
 } ms_native_stop;
 
 /* Where and why. */

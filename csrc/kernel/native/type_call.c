@@ -90,13 +90,32 @@ static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, con
   return kind;
 }
 
+/* row:narrow(1, first, length), and A:select(d, i) of a matrix, of floating elements. */
+static bool gives_part(const ms_typed *typed, const ms_node *node, const ms_kind_of *object) {
+  bool narrow = strcmp(node->text, "narrow") == 0, select = strcmp(node->text, "select") == 0;
+  if (object->object != MS_OBJECT_VIEW || node->kids != (narrow ? 4U : 3U)) return false;
+  const ms_kernel_job *job = typed->emitter->job;
+  uint32_t dims = job->bindings[object->array].dim_count - object->given;
+  const ms_node *dim = node->kid[1];
+  return (narrow || select) && dims == (narrow ? 1U : 2U) && dim->kind == MS_NUMBER &&
+         !dim->boxed && (dim->number == 1 || (select && dim->number == 2)) &&
+         job->elements[object->array].type <= MS_DOUBLE;
+}
+
 static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   ms_kind_of object = ms_typed_expression(typed, node->kid[0]);
   if (object.can == 0) return object;
+  if (gives_part(typed, node, &object)) {
+    object.object = MS_OBJECT_PART;
+    object.given = typed->emitter->job->bindings[object.array].dim_count - 1;
+    return object;
+  }
   ms_measure measure = ms_measure_find(node->text);
   if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
     return ms_kind_number(MS_ANY_PRECISION);
-  if (object.object != MS_OBJECT_VIEW || measure == MS_MEASURE_NONE) return ms_kind_other();
+  bool row = object.object == MS_OBJECT_PART && measure < MS_MEASURE_SIZE;
+  if ((object.object != MS_OBJECT_VIEW && !row) || measure == MS_MEASURE_NONE)
+    return ms_kind_other();
   return ms_kind_number(MS_ANY_PRECISION);
 }
 
@@ -124,7 +143,9 @@ bool ms_typed_single(const ms_typed *typed, const ms_node *node) {
     const ms_callee *callee = ms_typed_callee(typed, function);
     return callee != NULL && callee->results == 1;
   }
-  if (node->kind == MS_METHOD) return ms_measure_find(node->text) != MS_MEASURE_NONE;
+  if (node->kind == MS_METHOD)
+    return ms_measure_find(node->text) != MS_MEASURE_NONE ||
+           called_method(typed, node).object == MS_OBJECT_PART;
   if (node->kind != MS_CALL) return false;
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
   return called.object == MS_OBJECT_BUILTIN && ms_library_find(called.name, node->kids - 1) != NULL;

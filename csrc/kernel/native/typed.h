@@ -29,6 +29,7 @@ typedef enum ms_precision {
 typedef enum ms_object_kind {
   MS_OBJECT_NONE,
   MS_OBJECT_VIEW,     /* dense array of numbers, or a part with some subscripts applied */
+  MS_OBJECT_PART,     /* what narrow and select make of such: some elements in a line */
   MS_OBJECT_SPARSE,   /* sparse array, or a row of it */
   MS_OBJECT_FUNCTION, /* function whose text is known */
   MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
@@ -43,7 +44,8 @@ typedef struct ms_kind_of {
   uint32_t can; /* 0: nothing is known yet */
   ms_precision precision;
   ms_object_kind object;
-  uint32_t array, given; /* VIEW, SPARSE: capture; subscripts already applied. OUTER: binding;
+  uint32_t array, given; /* VIEW, SPARSE: capture; subscripts already applied. PART: capture; as
+                            of a row. OUTER: binding;
                             capture that it is reached from, by the path `name` (ms_param.path) */
   const ms_node *node;   /* FUNCTION: the FUNCTION; TABLE: the TABLE */
   const char *name;      /* BUILTIN, OUTER, LIST (`array`, `given` as of OUTER) */

@@ -25,6 +25,24 @@ typedef struct ms_value {
   int64_t tag; /* ms_native_tag */
 } ms_value;
 
+/* Elements in a line, in the midst of an array. */
+typedef struct ms_part_float {
+  float *at;
+  int64_t stride, extent;
+} ms_part_float;
+
+typedef struct ms_part_double {
+  double *at;
+  int64_t stride, extent;
+} ms_part_double;
+
+/* Whether so many positions from `first` on, from 1, are whole numbers within an extent. */
+static inline int ms_is_range(double first, double length, int64_t extent) {
+  return first >= 1 && first <= 0x1p31 && length >= 0 && length <= 0x1p31 &&
+         first == __builtin_floor(first) && length == __builtin_floor(length) &&
+         first - 1 + length <= (double)extent;
+}
+
 #define ms_nil     ((ms_value){0, MS_NATIVE_NIL})
 #define ms_nothing ((ms_value){0, MS_NATIVE_NONE})
 

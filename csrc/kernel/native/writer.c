@@ -170,7 +170,7 @@ const char *ms_c_number(ms_writer *w, double number) {
   return signbit(number) ? ms_c_text(w, "(%s)", text) : text;
 }
 
-static uint32_t message_number(ms_writer *w, const char *message) {
+uint32_t ms_c_message(ms_writer *w, const char *message) {
   for (uint32_t m = 0; m < w->message_count; m++) {
     if (strcmp(w->messages[m], message) == 0) return m;
   }
@@ -191,7 +191,7 @@ static uint32_t message_number(ms_writer *w, const char *message) {
 
 void ms_c_leave(ms_writer *w, const ms_node *node) {
   if (node != NULL && ms_c_is_elsewhere(w, node))
-    ms_c_line(w, "fault->file = %u;", message_number(w, tree_of(w, node)->name) + 1);
+    ms_c_line(w, "fault->file = %u;", ms_c_message(w, tree_of(w, node)->name) + 1);
   ms_c_line(w, "goto ms_stopped;");
   w->stops = true;
 }
@@ -205,7 +205,7 @@ void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const c
 }
 
 void ms_c_error(ms_writer *w, const ms_node *node, const char *condition, const char *message) {
-  const char *number = ms_c_text(w, "%u", message_number(w, message));
+  const char *number = ms_c_text(w, "%u", ms_c_message(w, message));
   ms_c_stop(w, node, condition, "MS_NATIVE_ERROR", 0, 0, number);
 }
 

@@ -242,4 +242,7 @@ void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const c
 /* The same with a message. */
 void ms_c_error(ms_writer *w, const ms_node *node, const char *condition, const char *message);
 
+/* The number of a message, from 0. */
+uint32_t ms_c_message(ms_writer *w, const char *message);
+
 #endif

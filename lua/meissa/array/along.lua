@@ -116,6 +116,14 @@ function M.variance(spread, count, biased)
   return spread / (biased and count or count - 1)
 end
 
+--- The same of so many elements, one of which there must be.
+-- @string where "var" or "std"
+function M.variance_of(where, count, spread, biased)
+  if count == 0 then errors.raise("ARR", "%s: an empty array has none", where) end
+  local value = M.variance(spread, count, M.is_biased(where, biased))
+  return value
+end
+
 --- Variances along a dimension, or their roots.
 -- @string where "var" or "std"
 function M.var(where, self, d, biased)

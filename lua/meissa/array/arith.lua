@@ -154,9 +154,8 @@ function methods.prod(self, d)
 end
 
 local function variance(where, self, biased)
-  local count = tonumber(to_handle(self).array.count)
-  if count == 0 then errors.raise("ARR", "%s: an empty array has none", where) end
-  return along.variance(reduce(self, reduction.spread), count, along.is_biased(where, biased))
+  return along.variance_of(where, tonumber(to_handle(self).array.count),
+    reduce(self, reduction.spread), biased)
 end
 
 --- The variance of all elements, or entries: their squared differences from the mean, divided by
@@ -288,6 +287,27 @@ end
 function row_methods.min(row, d)
   if d ~= nil then return along.extreme("min", row, d) end
   return row_reduce(row, reduction.least)
+end
+
+function row_methods.mean(row, d)
+  if d ~= nil then return along.mean(row, d) end
+  if row.extent == 0 then errors.raise("ARR", "an empty array has no mean") end
+  return row_reduce(row, reduction.sum) / row.extent
+end
+
+function row_methods.prod(row, d)
+  if d ~= nil then return along.prod(row, d) end
+  return row_reduce(row, reduction.product)
+end
+
+function row_methods.var(row, d, biased)
+  if d ~= nil then return along.var("var", row, d, biased) end
+  return along.variance_of("var", row.extent, row_reduce(row, reduction.spread), biased)
+end
+
+function row_methods.std(row, d, biased)
+  if d ~= nil then return along.var("std", row, d, biased) end
+  return math.sqrt(along.variance_of("std", row.extent, row_reduce(row, reduction.spread), biased))
 end
 
 function row_methods.norm(row, p, d)

@@ -9,7 +9,8 @@ local M = {}
 
 --- All methods in the table's order: {name =, most = how many arguments at most (nil: it looks at
 -- them by itself), effect = "read" and so on, dimension = which argument is one (nil: none),
--- rowwise =, takes = "none", "number", "other" or "both", operation =}; see csrc/array/method.h.
+-- rowwise =, takes = "none", "number", "other" or "both", filled = whether it refuses rows without
+-- elements, operation =}; see csrc/array/method.h.
 M.list = core.methods()
 
 --- The same by name: M.of.fill.

@@ -69,6 +69,13 @@ function M.triple(at, dim, i, j, k, l, r, m, s, n, t)
   return check(i, l, dim, at) * r + check(j, m, dim + 1, at) * s + check(k, n, dim + 2, at) * t
 end
 
+--- The array of capture `at`, or the first of its parts with so many subscripts.
+function M.part(at, subscripts)
+  local part = running(at)
+  for _ = 1, subscripts do part = part[1] end
+  return part
+end
+
 --- A value that a float or double array can store.
 function M.number(value, at, line)
   if type(value) == "number" then return value end

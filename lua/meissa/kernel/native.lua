@@ -27,6 +27,7 @@ local bits_type = ffi.typeof("ms_native_slot")
 
 -- ms_native_stop and ms_native_tag.
 local SUBSCRIPT, VALUE, RANDOM, DECLINED, REPEATED = 1, 2, 4, 5, 6
+local NARROW, SELECT, LENGTHS = 7, 8, 9
 -- With VALUE as `dim`: `value` has the bits of an int64 element that is no exact number.
 local ELEMENT = 1
 local NONE, NUMBER, TRUE, FALSE = left.NONE, left.NUMBER, left.TRUE, left.FALSE
@@ -251,7 +252,7 @@ local storers = { float = "number", double = "number", int32 = "int32", int64 = 
 -- Raises what a fault means.
 local function raise_fault(self, fault)
   local at, value = fault.capture + 1, fault.value
-  local operand = self.found[at]
+  local operand = fault.stop ~= LENGTHS and self.found[at]
   if fault.stop == SUBSCRIPT then
     helpers.check(value, tonumber(operand.dims[fault.dim + 1]), fault.dim + 1, at)
   elseif fault.stop == VALUE and fault.dim == ELEMENT then
@@ -265,6 +266,14 @@ local function raise_fault(self, fault)
     random.refuse(fault.other)
   elseif fault.stop == RANDOM then
     random.refuse(value, fault.other)
+  elseif fault.stop == NARROW then
+    helpers.part(at, fault.dim):narrow(1, value, fault.other)
+  elseif fault.stop == SELECT then
+    helpers.part(at, fault.dim):select(fault.other, value)
+  elseif fault.stop == LENGTHS then
+    local words = self.info.messages[value + 1]
+    errors.raise("ARR", "%s", (string.gsub(string.gsub(string.sub(words, 6), "\1",
+      tostring(fault.capture)), "\2", tostring(fault.dim))))
   else
     local message = self.info.messages and self.info.messages[value + 1]
     -- See MS_NATIVE_DIMS in csrc/kernel/native/native_emit.h.

@@ -3,8 +3,10 @@
 -- offset in elements and a stride instead of a row object.
 --
 -- A helper is called <method>_<type> or <method>_<type>_<type of the other row>. Rows are float or
--- double and of one length, so the calls cannot fail.
+-- double and of one length, so that the calls cannot fail, but for those of methods that refuse rows
+-- without elements.
 -- @module meissa.kernel.row
+local along = require("meissa.array.along")
 local c_api = require("meissa.array.c_api")
 local method = require("meissa.array.method")
 
@@ -25,6 +27,20 @@ end
 function own.norm(op, type_number)
   return function(x, at, stride, count)
     return sqrt(lib.ms_row_reduce(type_number, x + at, stride, count, op, err))
+  end
+end
+
+function own.var(op, type_number)
+  return function(x, at, stride, count)
+    return along.variance_of("var", count, lib.ms_row_reduce(type_number, x + at, stride, count, op,
+      err))
+  end
+end
+
+function own.std(op, type_number)
+  return function(x, at, stride, count)
+    return sqrt(along.variance_of("std", count, lib.ms_row_reduce(type_number, x + at, stride,
+      count, op, err)))
   end
 end
 

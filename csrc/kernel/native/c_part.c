@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: parts of one dimension. See c_part.h. */
+#include "kernel/native/c_part.h"
+
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_value.h"
+
+/* What a part is taken of: the row that is narrowed, the matrix that a position is selected in. */
+typedef struct part_of {
+  uint32_t array, given; /* capture, and subscripts that it has already */
+  const char *memory;
+} part_of;
+
+/* A whole number as a double; NULL after a refusal. */
+static const char *argument(ms_writer *w, const ms_node *node) {
+  ms_c_value value = ms_c_hold(w, ms_c_expression(w, node));
+  if (value.form == MS_FORM_DOUBLE || value.form == MS_FORM_FLOAT)
+    return ms_c_as_double(w, value, node);
+  ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node));
+  return NULL;
+}
+
+/* Leaves where a method refuses its arguments: they are raised by the method itself. */
+static void stop(ms_writer *w, const ms_node *node, const char *condition, const char *kind,
+                 const part_of *of, const char *value, const char *other) {
+  ms_c_line(w, "if (MS_UNLIKELY(!%s)) {", condition);
+  ms_c_line(w, "fault->other = %s;", other);
+  ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", kind, node->line, of->array, of->given,
+            value);
+  ms_c_leave(w, node);
+  ms_c_line(w, "}");
+}
+
+/* row:narrow(1, first, length) */
+static const char *narrowed(ms_writer *w, const ms_node *node, const part_of *of) {
+  const char *first = argument(w, node->kid[2]);
+  const char *length = first != NULL ? argument(w, node->kid[3]) : NULL;
+  if (length == NULL) return NULL;
+  const char *extent = ms_c_extent(w, of->array, of->given);
+  const char *stride = ms_c_stride(w, of->array, of->given);
+  const char *fits = ms_c_text(w, "ms_is_range(%s, %s, %s)", first, length, extent);
+  stop(w, node, fits, "MS_NATIVE_NARROW", of, first, length);
+  return ms_c_text(w, "{%s + ((int64_t)%s - 1) * %s, %s, (int64_t)%s}", of->memory, first, stride,
+                   stride, length);
+}
+
+/* A:select(d, i) */
+static const char *selected(ms_writer *w, const ms_node *node, const part_of *of) {
+  const char *position = argument(w, node->kid[2]);
+  if (position == NULL) return NULL;
+  uint32_t gone = of->given + (node->kid[1]->number != 1), stays = 2 * of->given + 1 - gone;
+  const char *fits =
+      ms_c_text(w, "ms_is_range(%s, 1, %s)", position, ms_c_extent(w, of->array, gone));
+  stop(w, node, fits, "MS_NATIVE_SELECT", of, position, ms_c_text(w, "%u", gone - of->given + 1));
+  return ms_c_text(w, "{%s + ((int64_t)%s - 1) * %s, %s, %s}", of->memory, position,
+                   ms_c_stride(w, of->array, gone), ms_c_stride(w, of->array, stays),
+                   ms_c_extent(w, of->array, stays));
+}
+
+ms_c_value ms_c_part(ms_writer *w, const ms_node *node) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  ms_c_value value = {.form = MS_FORM_OBJECT, .kind = kind, .text = ms_c_temp(w)};
+  ms_c_location base;
+  if (!ms_c_locate(w, node->kid[0], &base)) return value;
+  part_of of = {.array = base.kind.array, .given = base.kind.given, .memory = base.text};
+  if (!ms_c_is_simple(of.memory)) of.memory = ms_c_text(w, "(%s)", of.memory);
+  const char *text = node->text[0] == 'n' ? narrowed(w, node, &of) : selected(w, node, &of);
+  if (text != NULL) ms_c_line(w, "const %s %s = %s;", ms_c_object_type(w, &kind), value.text, text);
+  return value;
+}

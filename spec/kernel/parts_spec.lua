@@ -1,0 +1,134 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Methods of rows, and of the parts that narrow and select give, as machine code: against the plain
+-- loop, in results and errors; and what the report says of those that have no C form.
+
+local meissa = require "meissa"
+
+local HEAD = "local meissa, A, F, B, T, out = ... for %s in meissa.parallel(%d, {%s}) do " ..
+  "local r, q = A[(i - 1) %% 12 + 1], F[(i - 1) %% 12 + 1] %s end"
+
+-- What a loop with a body leaves, and its error.
+local function run(body, count, options)
+  local A, F = meissa.rand({12, 9}, {seed = 1}), meissa.rand({12, 9}, {seed = 2, type = "float"})
+  local B, T = meissa.rand({12, 9}, {seed = 3}), meissa.rand({2, 12, 9}, {seed = 4})
+  local out = meissa.zeros(count)
+  local loop = assert(loadstring(HEAD:format("i", count, options, body)))
+  local ok, err = pcall(loop, meissa, A, F, B, T, out)
+  local left = {}
+  for i = 1, count do left[#left + 1] = ("%.17g"):format(out[i]) end
+  for _, v in ipairs(B:totable()) do
+    for _, x in ipairs(v) do left[#left + 1] = ("%.17g"):format(x) end
+  end
+  return ok and table.concat(left, " ") or err.message, ok
+end
+
+local function same(body, count)
+  local want, fine = run(body, count or 12, "serial = true")
+  local got = run(body, count or 12, "engine = 'native'")
+  assert.equal(want, got, body)
+  return fine, want
+end
+
+-- The reason for which a body stays on the Lua engine.
+local function reason(body)
+  local loop = HEAD:format("i", 12, "", body):gsub("meissa.parallel", "meissa.plan")
+  local A, F = meissa.zeros(12, 9), meissa.zeros({12, 9}, {type = "float"})
+  assert(loadstring(loop))(meissa, A, F, meissa.zeros(12, 9), meissa.zeros(2, 12, 9),
+    meissa.zeros(12))
+  return meissa.last().engine_reason
+end
+
+local function every(bodies, fn)
+  for body in bodies:gmatch "[^\n]+" do fn((body:gsub("^%s+", ""))) end
+end
+
+describe("methods of rows that have a C form", function()
+  it("give what the plain loop gives", function()
+    every([[out[i] = r:prod() + q:prod()
+      out[i] = r:var() + q:var()
+      out[i] = r:std() + q:std()
+      out[i] = T[2][i]:std() - T[1][i]:prod()
+      local f = function(x) return x:std() / x:mean() end out[i] = f(r)]], function(body)
+      assert.is_true(same(body), body)
+    end)
+  end)
+
+  it("refuse rows without elements as the plain loop does", function()
+    every([[out[i] = r:narrow(1, 3, 0):std()
+      out[i] = r:narrow(1, 3, 0):var()
+      out[i] = q:narrow(1, 3, 0):mean()
+      out[i] = q:narrow(1, 3, 0):max()]], function(body)
+      local fine, why = same(body)
+      assert.is_false(fine, body)
+      assert.truthy(why:find "empty", why)
+    end)
+    assert.is_true(same "out[i] = r:narrow(1, 3, 0):prod() + r:narrow(1, 10, 0):sum()")
+  end)
+end)
+
+describe("parts of rows and matrices", function()
+  it("are rows to methods", function()
+    every([[out[i] = r:narrow(1, 3, 5):sum()
+      out[i] = r:narrow(1, i % 5 + 1, i % 4 + 1):mean() + q:narrow(1, i % 3 + 1, 2):norm()
+      local w = r:narrow(1, 3, 5) out[i] = w:dot(q:narrow(1, 2, 5)) + w:max() + w:argmin() + w:std()
+      out[i] = A:select(2, i % 9 + 1):sum() + A:select(1, i):max() + F:select(2, 2):argmax()
+      out[i] = T[2][i]:narrow(1, 2, 3):sum() + T[1]:select(2, 4):min() + T[2]:select(1, i):prod()
+      local f = function(x) return x:sum() end out[i] = f(r:narrow(1, 2, 3)) + f(r:narrow(1, 2, 4))
+      local w = r:narrow(1, 2, 2) if i > 3 then w = r:narrow(1, 5, 3) end out[i] = w:sum()]],
+      function(body) assert.is_true(same(body), body) end)
+  end)
+
+  it("are changed by methods, also where they overlap", function()
+    every([[B[i]:narrow(1, 2, 4):scal(i)
+      B[i]:narrow(1, 1, 4):axpy(2, B[i]:narrow(1, 2, 4))
+      B[i]:narrow(1, 2, 4):axpy(2, B[i]:narrow(1, 1, 4))
+      B[i]:narrow(1, 2, 3):copy(B[i]:narrow(1, 1, 3))
+      B[i]:narrow(1, 1, 3):cmul(q:narrow(1, i % 6 + 1, 3))
+      B[i]:narrow(1, 5, 4):exp()
+      B:select(1, i):fill(i)]], function(body) assert.is_true(same(body), body) end)
+    every([[B:select(2, i):fill(i)
+      B:select(2, i):add(2)
+      B:select(2, i):axpy(i, T[1]:select(2, i))]], function(body)
+      assert.is_true(same(body, 9), body)
+    end)
+  end)
+
+  it("are refused where the plain loop refuses them", function()
+    every([[out[i] = r:narrow(1, 3, 8):sum()
+      out[i] = r:narrow(1, 0, 2):sum()
+      out[i] = r:narrow(1, 3, -1):sum()
+      out[i] = r:narrow(1, 1.5, 2):sum()
+      out[i] = r:narrow(1, 1, 2.5):sum()
+      out[i] = r:narrow(1, 0 / 0, 1):sum()
+      out[i] = r:narrow(1, i, 1):sum()
+      out[i] = A:select(2, 10):sum()
+      out[i] = A:select(2, i):sum()
+      out[i] = A:select(1, 0):sum()
+      out[i] = T[2][i]:narrow(1, 8, 3):sum()
+      out[i] = T[2]:select(2, 9 + i):sum()
+      out[i] = r:narrow(1, 3, 5):dot(q:narrow(1, 2, i))
+      out[i] = r:dot(q:narrow(1, 2, 5))
+      B[i]:narrow(1, 1, 3):axpy(1, r:narrow(1, 1, 4))
+      B[i]:narrow(1, 1, i):copy(q:narrow(1, 1, 4))]], function(body)
+      assert.is_false((same(body)), body)
+    end)
+  end)
+end)
+
+describe("the report", function()
+  it("names the method that keeps a body on the Lua engine", function()
+    every([[out[i] = r:clone():sum() -- the method `clone` has no C form
+      local w = r:clone() out[i] = w:sum() -- the method `clone` has no C form
+      out[i] = r:norm(1) -- the method `norm` has no C form with these arguments
+      out[i] = r:reduce(math.max) -- the method `reduce` has no C form
+      out[i] = r[{{3, 5}}]:sum() -- `{{3, 5}}` takes a range of an array
+      out[i] = r:narrow(1, 1, 3)[2] -- `r:narrow(1, 1, 3)` is a part that a method gives
+      out[i] = r:narrow(1, 1, 3):narrow(1, 1, 2):sum() -- the method `narrow` has no C form]],
+      function(line)
+        local body, want = line:match "^(.*) %-%- (.*)$"
+        local why = tostring(reason(body))
+        assert.truthy(why:find(want, 1, true), body .. ": " .. why)
+      end)
+  end)
+end)
