@@ -119,10 +119,12 @@ static bool is_called(lua_State *L, const ms_launch *of, const ms_running *at, i
 /* The values before the loop. False where a reduction has none to start from. */
 static bool begin_results(lua_State *L, const ms_launch *of, const ms_running *at) {
   for (uint32_t n = 0; n < of->result_count; n++) {
-    const ms_captured_value *each = &of->captures[of->results[n].capture];
+    const ms_launch_result *result = &of->results[n];
+    const ms_captured_value *each = &of->captures[result->capture];
     ms_native_slot *scalar = &of->run->scalars[2 * (size_t)n];
-    if (of->results[n].reduction && each->kind != MS_CAPTURED_NUMBER) return false;
+    if (result->reduction && each->kind != MS_CAPTURED_NUMBER) return false;
     scalar[0].number = each->number;
+    if (result->truth != NULL) scalar[0].whole = result->truth->whole = result->begins_true;
     scalar[1].whole = MS_NATIVE_NONE;
     if (!ms_place_is_own(L, at, &each->place)) return false;
   }

@@ -87,7 +87,10 @@ typedef struct ms_launch_datum {
 
 typedef struct ms_launch_result {
   uint32_t capture;
-  bool reduction;
+  bool reduction; /* begins from a number */
+  ms_native_slot
+      *truth;       /* of what `and` or `or` reduces: the kernel's slot that tells whether it */
+  bool begins_true; /* is true before the loop, as it is in all launches; else NULL */
 } ms_launch_result;
 
 typedef struct ms_launch {

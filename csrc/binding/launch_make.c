@@ -115,8 +115,11 @@ static void read_results(lua_State *L, ms_launch *made, int kept) {
   made->results = keep(L, kept, made->result_count, sizeof *made->results);
   for (uint32_t n = 0; n < made->result_count; n++) {
     lua_rawgeti(L, list, (int)n + 1);
-    made->results[n] =
-        (ms_launch_result){capture_in(L, made, list + 1), field_is_true(L, list + 1, "reduction")};
+    ms_launch_result *result = &made->results[n];
+    *result = (ms_launch_result){.capture = capture_in(L, made, list + 1),
+                                 .reduction = field_is_true(L, list + 1, "reduction"),
+                                 .truth = ms_field_pointer(L, list + 1, "truth"),
+                                 .begins_true = field_is_true(L, list + 1, "begins_true")};
     lua_settop(L, list);
   }
   lua_pop(L, 1);

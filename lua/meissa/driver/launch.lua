@@ -19,6 +19,7 @@ local random = require "meissa.kernel.random"
 local remember = require "meissa.base.remember"
 local situations = require "meissa.plan.situation"
 local small = require "meissa.driver.small"
+local steps = require "meissa.driver.launch_step"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
 
@@ -207,15 +208,28 @@ local function parameters_of(captures)
   return set
 end
 
+-- The kernel's slot for what a captured variable is before the loop.
+local function slot_of(instance, capture)
+  for n, param in ipairs(instance.info.params) do
+    if param.kind == "value" and param.at == capture then
+      return ffi.cast("void *", instance.slots + (n - 1))
+    end
+  end
+end
+
 -- The variables that the loop assigns, in the order of the kernel's results; nil where one is a
--- field, or blocks are told whether it is true.
-local function results_of(run)
+-- field, or a number that `and` or `or` reduces: of that a launch knows only that it is one.
+local function results_of(run, instance)
   local list = {}
   for n, result in ipairs(run.kernel.info.results) do
-    if #run.record.captures[result.capture].fields > 0 or kernel.is_logic(result) then
+    local c, logic = result.capture, kernel.is_logic(result)
+    if #run.record.captures[c].fields > 0 or logic and run.bindings[c].kind == "number" then
       return nil
     end
-    list[n] = {capture = result.capture, reduction = kernel.counts_before(result)}
+    list[n] = {capture = c, reduction = kernel.counts_before(result),
+               truth = logic and slot_of(instance, c) or nil,
+               begins_true = logic and run.values[c] and true or false}
+    if logic and not list[n].truth then return nil end
   end
   return list
 end
@@ -252,20 +266,20 @@ local function make(run, known, parallel)
   local seen = setmetatable({}, {__mode = "v"})
   for c in ipairs(run.bindings) do seen[c] = run.bindings.seen[c] end
   seen[0] = space.array
-  local captures, results = captures_of(run, known.instance, seen), results_of(run)
+  local captures, results = captures_of(run, known.instance, seen), results_of(run, known.instance)
   local moved = setmetatable({}, {__mode = "v"})
   local arguments = arguments_of(run.native.info, run.bindings)
   local reached = record.recent[1].bindings.reached
   local data = data_of(known.instance, run.values, reached)
   if not captures or not results or not arguments or not data then return nil end
-  local steps, options, option_count = {}, copy_options(space.options)
-  for d, range in ipairs(space.array and {} or space.ranges) do steps[d] = range[3] end
+  local strides, options, option_count = {}, copy_options(space.options)
+  for d, range in ipairs(space.array and {} or space.ranges) do strides[d] = range[3] end
   local callee = record.info.callee
   return core.launch {
     run = ffi.cast("void *", known.run), slots = known.instance.slots + 0,
     pace = ffi.cast("void *", record.small), most = small.most + 0,
     draws = draws_of(known.instance), loops = random.loops + 0,
-    captures = captures, results = results, arguments = arguments, data = data, steps = steps,
+    captures = captures, results = results, arguments = arguments, data = data, steps = strides,
     reached = reached,
     callee = callee and place_of(callee, record.callee_slot[1]), parallel = parallel,
     space = space.array and array.core(space.array), options = options,
@@ -290,31 +304,8 @@ local function numbers_of(run)
   return list
 end
 
--- Lines reach so many steps in both directions, with numbers up to this; after so many in vain no
--- more are tried for a launch.
-local REACH, LARGEST, MOST_FAILED = 2 ^ 20, 2 ^ 31, 4
-
--- How one list of numbers differs from another, and how many such steps all numbers stay small; nil
--- if that is no step.
-local function step_between(last, numbers)
-  local each, reach, moves = {}, REACH, false
-  for k, number in ipairs(numbers) do
-    local by = number - last[k]
-    if by ~= math.floor(by) or math.abs(by) > REACH then return nil end
-    if by ~= 0 then
-      moves, reach = true, math.min(reach, math.floor((LARGEST - math.abs(number)) / math.abs(by)))
-    end
-    each[k] = by
-  end
-  return moves and reach > 0 and each or nil, reach
-end
-
-local function same_step(one, other)
-  for k, by in ipairs(one) do
-    if math.abs(by) ~= math.abs(other[k]) then return false end
-  end
-  return true
-end
+-- After so many lines in vain no more are tried for a launch.
+local MOST_FAILED = 4
 
 -- Whether a run's verdict holds for all numbers on the line from its own by steps of `each`.
 local function is_steady(run, parameters, each, reach)
@@ -342,9 +333,9 @@ local function look_ahead(launch, kept, run, numbers)
   local last, before = kept.last, kept.each
   kept.last = numbers
   if not last or kept.failed == MOST_FAILED or run.space.array then return end
-  local each, reach = step_between(last, numbers)
+  local each, reach = steps.between(last, numbers)
   kept.each = each
-  if not each or not before or not same_step(each, before) then return end
+  if not each or not before or not steps.are_same(each, before) then return end
   if not is_steady(run, kept.parameters, each, reach) then
     kept.failed = kept.failed + 1
     return

@@ -6,12 +6,12 @@
 -- engine's own helpers, so that errors are the same on both engines.
 -- @module meissa.kernel.native
 local compiler = require("meissa.kernel.compiler")
-local errors = require("meissa.base.errors")
 local body_failure = require("meissa.kernel.body_failure")
 local core = require("meissa.base.c_core").lib
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local left = require("meissa.kernel.native_left")
+local native_fault = require("meissa.kernel.native_fault")
 local merge = require("meissa.kernel.merge")
 local random = require("meissa.kernel.random")
 local streaks = require("meissa.kernel.streaks")
@@ -23,13 +23,9 @@ local MOST_BOUNDS = 18 -- two a dimension and two of a row
 local slots_type = ffi.typeof("ms_native_slot[?]")
 local fault_type = ffi.typeof("ms_native_fault")
 local bounds_type = ffi.typeof("int64_t[?]")
-local bits_type = ffi.typeof("ms_native_slot")
 
 -- ms_native_stop and ms_native_tag.
-local SUBSCRIPT, VALUE, RANDOM, DECLINED, REPEATED = 1, 2, 4, 5, 6
-local NARROW, SELECT, LENGTHS = 7, 8, 9
--- With VALUE as `dim`: `value` has the bits of an int64 element that is no exact number.
-local ELEMENT = 1
+local DECLINED = 5
 local NONE, NUMBER, TRUE, FALSE = left.NONE, left.NUMBER, left.TRUE, left.FALSE
 
 -- Stands for the index of no iteration.
@@ -247,52 +243,11 @@ local function file_of(chunkname)
   return debug.getinfo(loadstring("", chunkname), "S").short_src
 end
 
-local storers = { float = "number", double = "number", int32 = "int32", int64 = "int64" }
-
--- Raises what a fault means.
-local function raise_fault(self, fault)
-  local at, value = fault.capture + 1, fault.value
-  local operand = fault.stop ~= LENGTHS and self.found[at]
-  if fault.stop == SUBSCRIPT then
-    helpers.check(value, tonumber(operand.dims[fault.dim + 1]), fault.dim + 1, at)
-  elseif fault.stop == VALUE and fault.dim == ELEMENT then
-    helpers.wide(ffi.new(bits_type, {number = value}).whole)
-  elseif fault.stop == VALUE then
-    helpers[storers[operand.type]](value, at)
-  elseif fault.stop == REPEATED then -- in the words of csrc/array/index.c
-    errors.raise("ARR", "there are %d entries with these subscripts; loop over them, or read " ..
-      "with duplicates = \"sum\"", value)
-  elseif fault.stop == RANDOM and fault.dim == 1 then
-    random.refuse(fault.other)
-  elseif fault.stop == RANDOM then
-    random.refuse(value, fault.other)
-  elseif fault.stop == NARROW then
-    helpers.part(at, fault.dim):narrow(1, value, fault.other)
-  elseif fault.stop == SELECT then
-    helpers.part(at, fault.dim):select(fault.other, value)
-  elseif fault.stop == LENGTHS then
-    local words = self.info.messages[value + 1]
-    errors.raise("ARR", "%s", (string.gsub(string.gsub(string.sub(words, 6), "\1",
-      tostring(fault.capture)), "\2", tostring(fault.dim))))
-  else
-    local message = self.info.messages and self.info.messages[value + 1]
-    -- See MS_NATIVE_DIMS in csrc/kernel/native/native_emit.h.
-    message = message and string.gsub(message, "\1(%d+)\2", function(capture)
-      return table.concat(self.found[tonumber(capture)].dims, "x")
-    end)
-    local code, text = string.match(message or "", "^(%u%u%u): (.*)$")
-    if code then errors.raise(code, "%s", text) end
-    if message then error(message, 0) end
-  end
-  errors.raise("BUG", "a compiled loop stopped at line %d without a reason (%d)", fault.line,
-    fault.stop)
-end
-
 -- The error table of the fault that the last block met.
 local function describe(self)
   local fault, info = self.fault, self.lua.info
   helpers.enter(self.lua.object)
-  local _, err = pcall(raise_fault, self, fault)
+  local _, err = pcall(native_fault.raise, self.found, self.info.messages or {}, fault)
   local found = body_failure.plain(err)
   local chunkname = fault.file > 0 and self.info.messages[fault.file] or info.chunkname
   found.file, found.line, found.iteration = file_of(chunkname), fault.line, {}

@@ -3,8 +3,8 @@
 -- offset in elements and a stride instead of a row object.
 --
 -- A helper is called <method>_<type> or <method>_<type>_<type of the other row>. Rows are float or
--- double and of one length, so that the calls cannot fail, but for those of methods that refuse rows
--- without elements.
+-- double and of one length, so that the calls cannot fail, but for those of methods that refuse
+-- rows without elements.
 -- @module meissa.kernel.row
 local along = require("meissa.array.along")
 local c_api = require("meissa.array.c_api")
