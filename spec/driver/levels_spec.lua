@@ -135,6 +135,19 @@ describe("levels", function()
     meissa.init {workers = 2}
   end)
 
+  it("are told from what a buffer does without them", function()
+    local bin, H, n = meissa.ones({500}, {type = "int32"}), meissa.zeros(9), 500
+    for i in parallel(n) do bin[i] = i % 9 + 1 end
+    local advice = "\n  without levels, if sums may be added at the end:  " ..
+      "local sum = meissa.buffer(H)  ... sum[e] = sum[e] + x"
+    for i in parallel(n) do H[bin[i]] = H[bin[i]] + 1 end
+    assert.equal("levels", meissa.last().strategy)
+    assert.truthy(tostring(meissa.last()):find(advice, 1, true))
+    for i in parallel(n) do H[bin[i]] = 0.5 * H[bin[i]] + 1 end
+    assert.equal("levels", meissa.last().strategy)
+    assert.falsy(tostring(meissa.last()):find("without levels", 1, true))
+  end)
+
   it("solve triangular systems of sparse rows, again where entries change", function()
     local n, e = 300, {i = {}, j = {}, v = {}}
     math.randomseed(seed)

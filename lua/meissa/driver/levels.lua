@@ -338,6 +338,7 @@ function M.run(run, levels)
   if not ok then as_written(run, plan) end
   plan.file, plan.line, plan.record = run.record.file, run.record.line, run.record
   plan.inspected, plan.levels, plan.entries = run.plan.inspect, levels.count, false
+  plan.unlevelled = run.plan.unlevelled
   plans.explain(plan, run.space)
   levels.plan, levels.way.fits = plan, may_be_plain(run, plan)
   if levels.way.fits then

@@ -27,6 +27,16 @@ local M = {}
 local Plan = {}
 Plan.__index = Plan
 
+-- What the report proposes.
+local function proposals(plan)
+  local lines = {}
+  if plan.faster then lines[1] = "  faster, if that is exact enough:  " .. plan.faster end
+  if plan.unlevelled then
+    lines[#lines + 1] = "  without levels, " .. string.gsub(plan.unlevelled, ": ", ":  ", 1)
+  end
+  return lines
+end
+
 -- What the report says beside the plan itself.
 local function context_of(plan)
   local record, moves, grid = plan.record, {}, plan.grid or {}
@@ -40,7 +50,7 @@ local function context_of(plan)
     file = record.file, line = record.line, over = plan.entries and record.over,
     source = record.source, grid = plan.grid, moves = moves,
     engine = plan.engine, engine_reason = plan.engine_reason,
-    faster = plan.faster and {"  faster, if that is exact enough:  " .. plan.faster},
+    proposals = proposals(plan),
     ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
     inspected = plan.inspected and inspect.words(plan.inspected),
     replicated = plan.replicated,

@@ -79,14 +79,24 @@ function M.refuted(plan, met, obstacle)
   end)
 end
 
---- A plan whose iterations have levels, as it is shown where it runs as written.
+-- The fix of loops that only add to elements; nil of others.
+local function buffered(plan)
+  for _, reason in ipairs(plan.reasons) do
+    for _, fix in ipairs(reason.fixes) do
+      if string.find(fix, "meissa.buffer(", 1, true) then return fix end
+    end
+  end
+end
+
+--- A plan whose iterations have levels, as it is shown where it runs as written; `unlevelled`: what
+-- does without them.
 function M.levelled(plan)
   local reasons = {}
   for _, reason in ipairs(plan.reasons) do
     if string.sub(reason.code, 1, 4) == "DEP2" then reasons[#reasons + 1] = reason end
   end
   local new = changed(plan, {verdict = "parallel", strategy = "levels", reasons = reasons,
-                          inspected = plan.inspect})
+                          inspected = plan.inspect, unlevelled = buffered(plan)})
   return setmetatable(new, getmetatable(plan))
 end
 

@@ -330,7 +330,7 @@ local function success(plan, context)
   end
   append(lines, rows(items, "  ", "      "))
   append(lines, context.replicated or {})
-  append(lines, context.faster or {})
+  append(lines, context.proposals or {})
   append(lines, notice_lines(plan, context))
   return lines
 end
@@ -390,7 +390,7 @@ end
 -- @tab[opt] context `file`, `line` of the loop; `over`, the name of the data set; `source`, the
 -- text that lines are counted in, or a function from a line number to the line; `grid`, blocks
 -- along each cut; `moves`, by array path what moving it takes ("16 hand-overs a pass, 0.5 MB");
--- `engine`, `engine_reason`; `faster`, a line; `ordered`; `inspected`, the proof, if that is by
+-- `engine`, `engine_reason`; `proposals`, lines; `ordered`; `inspected`, the proof, if that is by
 -- inspection; `stages`, into how many a loop with buffers is cut; `replicated`, lines
 function M.text(plan, context)
   local write = plan.strategy == "serial" and refusal or success
