@@ -39,7 +39,7 @@ local function train(options, engine, passes)
   local counts = 0
   for k = 1, options.replicas do counts = counts + own:replica(k)[1] end
   return {w = w:totable(), hits = hits:totable(), loss = loss, r = r, counts = counts,
-          plan = meissa.last()}
+          plan = meissa.last(), exchanged = meissa.last().exchanged}
 end
 
 local function body(row, e)
@@ -62,7 +62,7 @@ describe("replicas without a barrier", function()
 
   it("have the bits of exchanges with one, where nothing may be stale", function()
     local waits = {"bsp", "notify-ack", nil}
-    for number, options in ipairs {
+    local settings = {
       {topology = "root-expander"}, {topology = "chain"}, {topology = "one-peer-exponential"},
       {topology = "ring", push_sum = true}, {filter = {relative = 0.01}, topology = "ring-both"},
       {merge = {weighted = 0.5}}, {topology = "ring-both", filter = {magnitude = 0.01},
@@ -72,24 +72,31 @@ describe("replicas without a barrier", function()
       {topology = "chain", filter = {relative = 0.05}, residual = "drop"},
       {topology = "one-peer-exponential", filter = {magnitude = 0.05}, residual = "invalidate"},
       {topology = "all", push_sum = true},
-    } do
+    }
+    local wanted = {}
+    for number, options in ipairs(settings) do
       options.replicas, options.every, options.final = 4, 3, "none"
-      local expected = model.with_barrier(function()
+      wanted[number] = model.with_barrier(function()
         return on(ROADS[1], function(engine) return train(options, engine, 3) end)
       end)
-      for r = 1, #ROADS do
-        options.sync = waits[(r + number) % 3 + 1]
-        local got = on(ROADS[r], function(engine) return train(options, engine, 3) end)
-        local what = ("settings %d, road %d"):format(number, r)
-        for k = 1, 4 do
-          assert.same(expected.r:replica(k):totable(), got.r:replica(k):totable(), what)
-        end
-        assert.same(expected.hits, got.hits, what)
-        assert.equal(3 * n, got.counts, what)
-        assert.equal(expected.loss, got.loss, what)
-        assert.equal(expected.plan.exchanged, got.plan.exchanged, what)
+    end
+    local function compare(options, expected, engine, what)
+      local got = train(options, engine, 3)
+      for k = 1, 4 do
+        assert.same(expected.r:replica(k):totable(), got.r:replica(k):totable(), what)
       end
-      options.sync = nil
+      assert.same(expected.hits, got.hits, what)
+      assert.equal(3 * n, got.counts, what)
+      assert.equal(expected.loss, got.loss, what)
+      assert.equal(expected.exchanged, got.exchanged, what)
+    end
+    for r, road in ipairs(ROADS) do
+      on(road, function(engine)
+        for number, options in ipairs(settings) do
+          options.sync = waits[(r + number) % 3 + 1]
+          compare(options, wanted[number], engine, ("settings %d, road %d"):format(number, r))
+        end
+      end)
     end
   end)
 
@@ -136,6 +143,7 @@ describe("replicas without a barrier", function()
 
   it("with lags are the serial model, bit for bit on all roads", function()
     math.randomseed(seed)
+    local trials = {}
     for trial = 1, 6 do
       local topology = ({"all", "ring", "ring-both", "root-expander", "one-peer-exponential",
                          "all"})[trial]
@@ -148,14 +156,21 @@ describe("replicas without a barrier", function()
         passes = 3, n = n, replicas = 4, every = options.every, lag = lag,
         topology = meissa.topology(topology, 4), lambda = trial == 6 and 0.3 or nil,
         w = {0.5, 0.5, 0.5, 0.5}}, body)
-      for number, road in ipairs(ROADS) do
-        local got = on(road, function(engine) return train(options, engine, 3) end)
-        assert.same({rounds, 0}, {got.plan.rounds, got.plan.missed})
-        assert.is_true(got.plan.launch > 0 and got.plan.launch <= got.plan.seconds)
-        for k = 1, 4 do
-          near(rows[k], got.r:replica(k):totable(), ("%s, road %d"):format(topology, number))
-        end
+      trials[trial] = {options = options, rows = rows, rounds = rounds}
+    end
+    local function compare(trial, engine, number)
+      local got = train(trial.options, engine, 3)
+      assert.same({trial.rounds, 0}, {got.plan.rounds, got.plan.missed})
+      assert.is_true(got.plan.launch > 0 and got.plan.launch <= got.plan.seconds)
+      for k = 1, 4 do
+        near(trial.rows[k], got.r:replica(k):totable(),
+          ("%s, road %d"):format(trial.options.topology, number))
       end
+    end
+    for number, road in ipairs(ROADS) do
+      on(road, function(engine)
+        for _, trial in ipairs(trials) do compare(trial, engine, number) end
+      end)
     end
   end)
 
@@ -268,12 +283,15 @@ describe("replicas that are late", function()
       local w, rounds = meissa.zeros(1), meissa.zeros(2)
       local r = meissa.replicate(w, {replicas = 2, every = 1, backup = 1, merge = "take",
                                      topology = "ring", final = "none"})
-      -- Replica 1 counts its rounds; replica 2 is asleep in its first one.
+      -- Replica 1 counts its rounds; replica 2 is in its first one until that has ended its last.
       for t, k in parallel(20, 2, {impure = true}) do
-        if k == 2 and t == 1 then sleep(0.4) end
-        if k == 1 then sleep(0.005) end
+        if k == 2 and t == 1 then
+          while not exists "last" do sleep(0.005) end
+          sleep(0.2) -- and it has sent what it has
+        end
         rounds[k] = rounds[k] + 1
         r[1] = t * 10 + k
+        if k == 1 and t == 20 then make "last" end
       end
       print(r:replica(1)[1], r:replica(2)[1])]], {env = "MEISSA_WORKERS=2"})
     assert.equal(0, status, output)
@@ -286,10 +304,12 @@ describe("replicas that are late", function()
       local w, alone = meissa.zeros(1), meissa.zeros(2)
       local r = meissa.replicate(w, {replicas = 2, every = 1, backup = 1, merge = "take",
                                      topology = "ring", final = "none"})
-      for t, k in parallel(12, 2, {impure = true}) do -- replica 2 takes six times as long
-        sleep(k == 2 and 0.03 or 0.005)
+      -- Replica 2 is in its first round until the other one is in its last.
+      for t, k in parallel(12, 2, {impure = true}) do
+        while k == 2 and t == 1 and not exists "last" do sleep(0.005) end
         if r[1] == t - 1 then alone[k] = alone[k] + 1 end
         r[1] = r[1] + (k == 2 and 100 or 1)
+        if k == 1 and t == 12 then make "last" end
       end
       print(alone[1], alone[2] < 12)]], {env = "MEISSA_WORKERS=2"})
     assert.equal(0, status, output)
