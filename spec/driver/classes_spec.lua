@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Loops of every class give the bits of the loop as written (ordered) or of the plan's serial order
--- (unordered), for every number of workers, over shared memory and by value.
+-- (unordered), for every number of workers, over shared memory and by value, on either engine.
 local child = require "spec.support.child"
 local loops = require "spec.support.loops"
 
@@ -80,7 +80,9 @@ for title, file in pairs {
 
     for _, workers in ipairs {1, 2, 3, 5} do
       for _, shm in ipairs {1, 0} do
-        local environment = ("MEISSA_WORKERS=%d MEISSA_SHM=%d"):format(workers, shm)
+        local engine = (workers + shm) % 2 == 0 and "native" or "lua"
+        local environment = ("MEISSA_WORKERS=%d MEISSA_SHM=%d MEISSA_ENGINE=%s"):format(workers,
+          shm, engine)
         it(environment, function() check(run("meissa", file, environment)) end)
       end
     end

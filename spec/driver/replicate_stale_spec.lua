@@ -258,8 +258,7 @@ local LATE = deaths.HEAD .. [[
       r[1] = r[1] + i
       if i < 7 then sleep(0.01) end
     end
-    local plan = meissa.last()
-    return plan, r
+    return meissa.last(), r
   end
 ]]
 
