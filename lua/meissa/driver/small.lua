@@ -43,7 +43,8 @@ function M.suits(run)
   if static.never_small or not kernel.runs_alone(static) then return false end
   record.small = record.small or new_pace()
   local busy = record.learned and record.learned.pace or math.huge
-  return lib.ms_pace_is_here(record.small, run.grid.volume, M.most[0], busy)
+  local is_here = lib.ms_pace_is_here(record.small, run.grid.volume, M.most[0], busy)
+  return is_here -- LuaJIT compiles no tail calls of C that give a boolean
 end
 
 --- Takes note of how long a run took on workers for which M.suits might have held: with machine

@@ -8,6 +8,7 @@ local buffers = require "meissa.array.buffer"
 local core = require "meissa.core"
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
+local ffi = require "ffi"
 local picture = require "meissa.plan.picture"
 local remember = require "meissa.base.remember"
 local replica_groups = require "meissa.sync.replica_group"
@@ -321,6 +322,7 @@ local function make(record, space, bindings, situation)
   if not plan then errors.raise_core(err) end
   check_methods(record, plan)
   report.drop_impossible_fixes(plan)
+  plan.address = ffi.cast("const void *", plan.address) -- LuaJIT compiles what is done with it
   plan.file, plan.line, plan.engine = record.file, record.line, "lua"
   plan.serial, plan.entries = space.serial, space.array ~= nil and not space.shared
   plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
