@@ -230,4 +230,16 @@ describe("marks of what is stored into a buffer", function()
     assert.is_false(is_marked(1000, 1000, "bump(p)"))
     assert.is_false(is_marked(1000, 1000, "wb[p][1] = wb[p][1] + 1 bump(p)"))
   end)
+
+  it("have names that inner loops with limits from data do not have", function()
+    meissa.init {workers = 2}
+    local total, starts = meissa.zeros(30000), meissa.zeros({501}, {type = "int32"})
+    local pending = meissa.buffer(total)
+    for i = 1, 501 do starts[i] = 3 * i end
+    for i in meissa.parallel(500, {engine = "lua"}) do
+      pending[i] = pending[i] + 1
+      for k = starts[i], starts[i + 1] - 1 do pending[k] = pending[k] + i end
+    end
+    assert.same({500 + 3 * 500 * 501 / 2, 1 + 1, 500}, {total:sum(), total[5], total[1502]})
+  end)
 end)

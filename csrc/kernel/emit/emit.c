@@ -147,7 +147,7 @@ static void add_param(ms_emitter *emitter, ms_kernel_info *info, ms_param_kind k
   static const char letter[] = {
       [MS_PARAM_COORD] = 'i',   [MS_PARAM_ENTRIES] = 'v', [MS_PARAM_VALUE] = 'c',
       [MS_PARAM_POINTER] = 'p', [MS_PARAM_STRIDE] = 's',  [MS_PARAM_STEP] = 'n',
-      [MS_PARAM_TABLE] = 'k',   [MS_PARAM_EXTENT] = 'e',  [MS_PARAM_TOUCHED] = 't'};
+      [MS_PARAM_TABLE] = 'k',   [MS_PARAM_EXTENT] = 'e',  [MS_PARAM_TOUCHED] = 'd'};
   info->params[info->param_count++] = (ms_param){.kind = kind, .at = at};
   ms_text_format(emitter->out, ",%s%c", emitter->prefix, letter[kind]);
   if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES)

@@ -85,7 +85,7 @@ void ms_emitter_pointer(ms_emitter *emitter, uint32_t at) {
 
 void ms_emitter_touched(ms_emitter *emitter, uint32_t at) {
   emitter->touched_used[at] = true;
-  ms_text_format(emitter->out, "%st%u", emitter->prefix, at + 1);
+  ms_text_format(emitter->out, "%sd%u", emitter->prefix, at + 1);
 }
 
 bool ms_emitter_row_major(const ms_emitter *emitter, uint32_t at) {
