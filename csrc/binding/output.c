@@ -163,18 +163,24 @@ static void push_array(lua_State *L, const ms_verdict *verdict, uint32_t number)
   }
 }
 
-/* prefetch = {text =, arrays = the bindings of the marked arrays, in the order of their marks} */
+/* prefetch = {text =, arrays = the bindings of the marked arrays, stored = those of the ones of
+ * which writes are marked, too; in the order of their marks} */
 static void set_prefetch(lua_State *L, const ms_verdict *verdict) {
   if (verdict->prefetch == NULL) return;
-  int count = 0;
-  lua_createtable(L, 0, 2);
+  int count[2] = {0, 0};
+  lua_createtable(L, 0, 3);
   set_string(L, "text", verdict->prefetch);
   lua_newtable(L);
+  lua_newtable(L);
   for (uint32_t a = 0; a < verdict->array_count; a++) {
-    if (!verdict->arrays[a].marked) continue;
-    lua_pushnumber(L, verdict->arrays[a].binding + 1);
-    lua_rawseti(L, -2, ++count);
+    const ms_array_plan *array = &verdict->arrays[a];
+    for (int k = 0; k < 2; k++) {
+      if (!(k == 0 ? array->marked : array->stored)) continue;
+      lua_pushnumber(L, array->binding + 1);
+      lua_rawseti(L, k - 3, ++count[k]);
+    }
   }
+  lua_setfield(L, -3, "stored");
   lua_setfield(L, -2, "arrays");
   lua_setfield(L, -2, "prefetch");
 }

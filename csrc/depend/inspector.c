@@ -72,6 +72,12 @@ static bool is_inspected(const ms_walk *walk, const ms_array_plan *plan) {
          is_irregular(walk, plan);
 }
 
+/* Whether blocks hand over what they write of the array, in the order of the iterations' levels. */
+static bool is_levelled(const ms_walk *walk, const ms_array_plan *plan) {
+  return walk->space->assumes == MS_ASSUME_LEVELS && plan->written &&
+         plan->placement == MS_PLACE_HALO && can_be_watched(walk, plan->binding);
+}
+
 static void add_candidate(ms_inspector *inspector, uint32_t binding) {
   uint32_t k = inspector->count++;
   inspector->binding[k] = binding;
@@ -88,6 +94,7 @@ static void place(const ms_inspector *inspector, ms_array_plan *arrays, uint32_t
       if (inspector->binding[k] != arrays[a].binding) continue;
       bool served = (inspector->served >> k & 1) != 0;
       arrays[a].marked = served;
+      arrays[a].stored = served && (inspector->stored >> k & 1) != 0;
       if (arrays[a].written) continue;
       if (served) arrays[a].placement = MS_PLACE_SERVED;
       if (!served) arrays[a].whole = inspector->why[k];
@@ -117,9 +124,11 @@ int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, cons
   ms_inspector inspector = {.walk = walk, .text = &written};
   *text = NULL;
   for (uint32_t a = 0; a < count && inspector.count < MS_INSPECTOR_MOST; a++) {
-    bool inspected = is_inspected(walk, &arrays[a]);
-    if (inspected) inspector.written |= (ms_taint)1 << inspector.count;
-    if (inspected || is_candidate(walk, &arrays[a])) add_candidate(&inspector, arrays[a].binding);
+    bool levelled = is_levelled(walk, &arrays[a]);
+    bool also = levelled || is_inspected(walk, &arrays[a]);
+    if (also) inspector.written |= (ms_taint)1 << inspector.count;
+    if (levelled) inspector.stored |= (ms_taint)1 << inspector.count;
+    if (also || is_candidate(walk, &arrays[a])) add_candidate(&inspector, arrays[a].binding);
   }
   if (inspector.count == 0) return 0;
   int failed = settle(&inspector);

@@ -10,7 +10,9 @@
  * little. Executed instead of the body it is the bulk prefetch of Orion (Wei et al., EuroSys 2019).
  * An array that a loop also writes, and of which an inspection has found that no two iterations
  * meet there, is marked alike: what a block has to see of it, which is what it reads, and what it
- * may leave as it is although its stores are counted as written.
+ * may leave as it is although its stores are counted as written. Where iterations meet in the order
+ * of their levels, what is written is marked, too: from both follows what goes from block to block
+ * (plan/block_flow.h).
  *
  * Whether iterations collide at arrays that a loop writes at such subscripts is found out in the
  * same way (the inspector of Saltz et al., 1991, with the shadow arrays of Rauchwerger & Padua,
@@ -34,8 +36,9 @@
 /* Finds the served arrays among the plan's `arrays`, sets their placement, and says of others that
  * are read at unknown subscripts why they are sent whole (`whole`). `*text` is a loop over the same
  * variables, without a space, whose body stores into MS_INSPECTOR_MARKS followed by the number of
- * the `marked` array, in the order of `arrays` from 1; NULL when there is none. To be called when
- * the walk is over. -1: out of memory. */
+ * the `marked` array, in the order of `arrays` from 1, and, for writes, into those of the `stored`
+ * ones, which come behind; NULL when there is none. To be called when the walk is over. -1: out of
+ * memory. */
 int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, const char **text);
 
 #define MS_INSPECTOR_MARKS "meissa_marks_"

@@ -100,10 +100,13 @@ static const char leave_write[] = "$[1] = meissa_level;\n";
 void ms_inspector_access(ms_inspector *inspector, ms_node *node, const ms_array_path *path,
                          bool writes) {
   bool element = path->subscripts >= inspector->walk->bindings[path->binding].dim_count;
+  bool stored = (inspector->stored >> path->candidate & 1) != 0;
   if (inspector->form == MS_INSPECT_STORES && !writes) return;
+  if (inspector->form == MS_INSPECT_WRITES && !(writes && stored)) return;
   inspector->useful++;
   switch (inspector->form) {
     case MS_INSPECT_READS:
+    case MS_INSPECT_WRITES:
       write_at(inspector, node, 0, 0, element ? "$ = 1;\n" : "$:fill(1);\n");
       return;
     case MS_INSPECT_STORES:

@@ -17,7 +17,8 @@ typedef uint64_t ms_taint;
 
 /* What the slice does where the body accesses an element of a candidate. */
 typedef enum ms_inspector_form {
-  MS_INSPECT_READS,  /* marks it, if it is read */
+  MS_INSPECT_READS,  /* marks it, if it is read, */
+  MS_INSPECT_WRITES, /* or, behind that, if it may be written: two slices in one loop */
   MS_INSPECT_STORES, /* stores the iteration's number, if it may be written */
   MS_INSPECT_LOOKS,  /* looks for another iteration's number */
   MS_INSPECT_LEVELS, /* first finds the iteration's level, */
@@ -31,7 +32,8 @@ typedef struct ms_inspector {
   uint32_t binding[MS_INSPECTOR_MOST];
   const char *why[MS_INSPECTOR_MOST]; /* a candidate is sent whole */
   ms_taint served;                    /* candidates that are left */
-  ms_taint written;                   /* candidates that the loop writes, too */
+  ms_taint written;                   /* candidates that the loop writes, too, */
+  ms_taint stored;                    /* and those of which what is written is marked */
   bool uncertain;   /* a jump may happen or not: what comes after it may be left out */
   ms_taint *taint;  /* by symbol index */
   ms_taint control; /* what decides whether the present place is reached */

@@ -73,7 +73,7 @@ static bool start_path(const ms_inspector *inspector, const ms_node *node, ms_ar
 
 /* Whether a key is a range, or, where marks must be of elements, may be one. */
 static bool is_range(const ms_inspector *inspector, const ms_node *key) {
-  bool marks = inspector->form == MS_INSPECT_READS; /* a range of marks is as good */
+  bool marks = inspector->form <= MS_INSPECT_WRITES; /* a range of marks is as good */
   return key->kind == MS_TABLE || (!marks && ms_walk_is_table_key(inspector->walk, key));
 }
 

@@ -11,11 +11,17 @@
 
 static void write_block(ms_inspector *inspector, ms_node *block);
 
-/* The served array's number, in the order of the plan's arrays. */
+static uint32_t count_bits(ms_taint bits) {
+  return (uint32_t)__builtin_popcountll(bits);
+}
+
+/* The number of a served array's marks, in the order of the plan's arrays; those for writes are
+ * behind those for reads. */
 static uint32_t mark_of(const ms_inspector *inspector, int32_t candidate) {
-  uint32_t number = 1;
-  for (int32_t k = 0; k < candidate; k++) number += (uint32_t)(inspector->served >> k & 1);
-  return number;
+  ms_taint before = ((ms_taint)1 << candidate) - 1, stored = inspector->stored & inspector->served;
+  if (inspector->form == MS_INSPECT_WRITES && (stored >> candidate & 1) != 0)
+    return count_bits(inspector->served) + count_bits(stored & before) + 1;
+  return count_bits(inspector->served & before) + 1;
 }
 
 /* ---- expressions that are copied ---- */
@@ -307,6 +313,23 @@ static void write_block(ms_inspector *inspector, ms_node *block) {
   for (uint32_t k = 0; k < block->kids; k++) write_statement(inspector, block->kid[k]);
 }
 
+/* Marks what is read, and then what is written. */
+static void write_marks(ms_inspector *inspector) {
+  ms_node *body = inspector->walk->loop->body;
+  if ((inspector->stored & inspector->served) == 0) {
+    write_block(inspector, body);
+    return;
+  }
+  ms_text_add(inspector->text, "do\n");
+  write_block(inspector, body);
+  ms_text_add(inspector->text, "end;\ndo\n");
+  inspector->form = MS_INSPECT_WRITES;
+  inspector->control = inspector->exits = 0;
+  write_block(inspector, body);
+  inspector->form = MS_INSPECT_READS;
+  ms_text_add(inspector->text, "end;\n");
+}
+
 const char *ms_inspector_write(ms_inspector *inspector) {
   const ms_loop *loop = inspector->walk->loop;
   ms_text *text = inspector->text;
@@ -321,7 +344,7 @@ const char *ms_inspector_write(ms_inspector *inspector) {
     for (uint32_t k = 0; k < loop->index_count; k++)
       ms_text_format(text, "%s%s", k == 0 ? "for " : ", ", loop->indices[k]->name);
     ms_text_add(text, " in parallel() do\n");
-    write_block(inspector, loop->body);
+    write_marks(inspector);
     ms_text_add(text, "end");
   }
   return text->failed ? NULL : text->bytes;

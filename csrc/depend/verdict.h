@@ -87,7 +87,8 @@ typedef struct ms_array_plan {
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
   ms_written writes;     /* of a written array */
-  bool marked;           /* `prefetch` marks what is read of it */
+  bool marked;           /* `prefetch` marks what is read of it, */
+  bool stored;           /* and in marks of its own what is written */
   const char *whole;     /* broadcast, read at unknown subscripts: why it is not served; or NULL */
 } ms_array_plan;
 

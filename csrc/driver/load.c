@@ -26,6 +26,12 @@ ms_operand ms_job_operand_of(const ms_job *job, uint32_t number) {
   return operand;
 }
 
+/* Where blocks have lists of what no other block touches, nothing of an array moves between them.
+ */
+static void follow_lists(ms_operand *operand) {
+  if (operand->listed != 0 && operand->handed == 0) operand->movement = MS_MOVE_SCATTERED;
+}
+
 /* Whether lists are of the job's blocks and an operand's elements. */
 static bool fits(const ms_element_lists *lists, const ms_job *job, const ms_operand *operand) {
   return lists == NULL || (lists->blocks == ms_grid_blocks(&job->grid) &&
@@ -45,6 +51,7 @@ static int complete_operands(const ms_session *session, ms_run *run) {
     ms_operand *operand = &run->operands[i];
     *operand = ms_job_operand_of(job, i);
     if (job->unlogged && operand->writes.blind != 0) operand->writes.blind = MS_WRITES_UNLOGGED;
+    if (!session->config.shared) follow_lists(operand);
     if (session->config.shared) {
       const ms_segment *segment = from->segment;
       if (segment == NULL || from->data < segment->base ||

@@ -29,7 +29,7 @@ typedef struct ms_scratch_space {
 typedef struct ms_pending_space {
   double *elements;
   int64_t count;
-  int32_t marks; /* 1: taken by ms_marks_take (plan/needs.h), 0: by ms_pending_take */
+  int32_t marks; /* 1: taken as marks are (plan/needs.h), 0: as what is pending */
   int32_t unused;
   /* Marks of what is put there (array/touched.h); NULL: not all of it is marked. */
   uint64_t *touched;

@@ -9,10 +9,10 @@ ms_listed ms_listed_begin(const ms_element_lists *lists, int64_t block) {
 
 #define AHEAD 32 /* runs whose memory is fetched at a time: it may lie anywhere */
 
-/* Takes the next runs, of at most `count` elements together, off a list. */
-static uint32_t take(ms_listed *place, int64_t count, ms_span *runs) {
+/* Takes the next runs, `most` of them and `count` elements together at most, off a list. */
+static uint32_t take(ms_listed *place, int64_t count, ms_span *runs, uint32_t most) {
   uint32_t taken = 0;
-  while (taken < AHEAD && count > 0) {
+  while (taken < most && count > 0) {
     ms_span *run = &place->rest;
     if (run->count == 0 && !ms_element_walk_next(&place->walk, run)) break;
     uint32_t part = run->count < count ? run->count : (uint32_t)count;
@@ -32,7 +32,7 @@ static int64_t move(ms_listed *place, const ms_elements *all, int64_t count, uns
   size_t element = all->operand->element;
   int64_t left = count;
   ms_span runs[AHEAD];
-  for (uint32_t taken; (taken = take(place, left, runs)) > 0;) {
+  for (uint32_t taken; (taken = take(place, left, runs, AHEAD)) > 0;) {
     for (uint32_t r = 0; row != NULL && r < taken; r++)
       __builtin_prefetch(row + runs[r].first * element, 1);
     for (uint32_t r = 0; r < taken; r++) {
@@ -63,23 +63,43 @@ int64_t ms_listed_scatter(ms_listed *place, const ms_elements *all, int64_t coun
 
 /* ---- a worker's share ---- */
 
-ms_listed_share ms_listed_share_begin(const ms_element_lists *lists, const ms_schedule *schedule,
-                                      uint32_t worker) {
-  ms_listed_share share = {.lists = lists, .schedule = schedule, .worker = worker};
-  uint32_t block = MS_NO_BLOCK;
-  while ((block = ms_schedule_next(schedule, worker, block)) != MS_NO_BLOCK)
+ms_listed_share ms_listed_share_between(const ms_element_lists *lists, const ms_schedule *schedule,
+                                        uint32_t worker, uint32_t first, uint32_t final) {
+  ms_listed_share share = {
+      .lists = lists, .schedule = schedule, .worker = worker, .block = first, .final = final};
+  for (uint32_t block = first; block != MS_NO_BLOCK;) {
     share.count += ms_element_lists_of(lists, block);
-  share.block = ms_schedule_next(schedule, worker, MS_NO_BLOCK);
+    block = block == final ? MS_NO_BLOCK : ms_schedule_next(schedule, worker, block);
+  }
   if (share.block != MS_NO_BLOCK) share.place = ms_listed_begin(lists, share.block);
   return share;
 }
 
+ms_listed_share ms_listed_share_begin(const ms_element_lists *lists, const ms_schedule *schedule,
+                                      uint32_t worker) {
+  return ms_listed_share_between(lists, schedule, worker,
+                                 ms_schedule_next(schedule, worker, MS_NO_BLOCK), MS_NO_BLOCK);
+}
+
 /* Moves on to the worker's next block; false when there is none. */
 static bool next_block(ms_listed_share *share) {
-  share->block = ms_schedule_next(share->schedule, share->worker, share->block);
+  share->block = share->block == share->final
+                     ? MS_NO_BLOCK
+                     : ms_schedule_next(share->schedule, share->worker, share->block);
   if (share->block == MS_NO_BLOCK) return false;
   share->place = ms_listed_begin(share->lists, share->block);
   return true;
+}
+
+bool ms_listed_share_skip(ms_listed_share *share, int64_t count) {
+  ms_span run;
+  while (count > 0 && share->block != MS_NO_BLOCK) {
+    uint32_t taken = take(&share->place, count, &run, 1);
+    share->done += taken == 0 ? 0 : run.count;
+    count -= taken == 0 ? 0 : run.count;
+    if (taken == 0 && !next_block(share)) break;
+  }
+  return count == 0;
 }
 
 static bool move_share(ms_listed_share *share, const ms_elements *all, int64_t count,

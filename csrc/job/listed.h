@@ -24,11 +24,12 @@ ms_listed ms_listed_begin(const ms_element_lists *lists, int64_t block);
 int64_t ms_listed_gather(ms_listed *place, const ms_elements *all, int64_t count, void *out);
 int64_t ms_listed_scatter(ms_listed *place, const ms_elements *all, int64_t count, const void *in);
 
-/* A place in the lists of a worker's blocks, in the order in which it runs them. */
+/* A place in the lists of a worker's blocks, or some of them, in the order in which it runs them.
+ */
 typedef struct ms_listed_share {
   const ms_element_lists *lists;
   const ms_schedule *schedule;
-  uint32_t worker, block;
+  uint32_t worker, block, final; /* the present block, and the last one */
   ms_listed place;
   int64_t done, count; /* elements that are behind, and in all */
 } ms_listed_share;
@@ -37,7 +38,12 @@ typedef struct ms_listed_share {
 ms_listed_share ms_listed_share_begin(const ms_element_lists *lists, const ms_schedule *schedule,
                                       uint32_t worker);
 
-/* As above; false where there are not so many elements. */
+/* The same of its blocks `first` .. `final` alone. */
+ms_listed_share ms_listed_share_between(const ms_element_lists *lists, const ms_schedule *schedule,
+                                        uint32_t worker, uint32_t first, uint32_t final);
+
+/* Moves the place on; as above, false where there are not so many elements. */
+bool ms_listed_share_skip(ms_listed_share *share, int64_t count);
 bool ms_listed_share_gather(ms_listed_share *share, const ms_elements *all, int64_t count,
                             void *out);
 bool ms_listed_share_scatter(ms_listed_share *share, const ms_elements *all, int64_t count,

@@ -105,17 +105,16 @@ int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *
 }
 
 int ms_operand_open_lists(const ms_operand *operands, uint32_t count, uint32_t number,
-                          void *const *place, const ms_grid *grid, ms_element_lists *lists,
-                          ms_error *err) {
+                          uint64_t head, void *const *place, const ms_grid *grid,
+                          ms_element_lists *lists, ms_error *err) {
   const ms_operand *operand = &operands[number];
   int64_t blocks = ms_grid_blocks(grid);
-  if (operand->listed < count) { /* and so is the one behind it, less 1 */
-    const ms_operand *head = &operands[operand->listed - 1], *bytes = head + 1;
-    bool fits = ms_operand_bytes(head) == ms_element_lists_head(blocks) && bytes->element == 1 &&
+  if (head > 0 && head < count) { /* and so is the one behind it, less 1 */
+    const ms_operand *places = &operands[head - 1], *bytes = places + 1;
+    bool fits = ms_operand_bytes(places) == ms_element_lists_head(blocks) && bytes->element == 1 &&
                 operand->sections == NULL;
-    if (fits &&
-        ms_element_lists_open(lists, place[operand->listed - 1], place[operand->listed],
-                              ms_operand_bytes(bytes), blocks, ms_operand_elements(operand)))
+    if (fits && ms_element_lists_open(lists, place[head - 1], place[head], ms_operand_bytes(bytes),
+                                      blocks, ms_operand_elements(operand)))
       return 0;
   }
   return ms_error_set(err, MS_ARR, "array %u of the loop has lists that do not fit it", number + 1);

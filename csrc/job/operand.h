@@ -37,16 +37,20 @@ typedef struct ms_operand {
   int64_t dims[MS_ARRAY_DIMS];
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
   ms_writes writes;               /* of a written operand */
-  uint64_t listed; /* where blocks touch nothing that another one writes: 1 + the operand that has
-                      the head of `lists`, before that with their bytes; 0: none, or not sent */
-  const ms_element_lists *lists; /* what each block may write; NULL: not known. Not owned */
+  uint64_t listed; /* 1 + the operand that has the head of `lists`, before that with their bytes; 0:
+                      none, or not sent */
+  uint64_t handed; /* the same of the lists of what each block hands over to others; 0: blocks touch
+                      nothing that another one writes, or all is looked through */
+  const ms_element_lists *lists; /* what each block may write, and none after it; NULL: not known.
+                                    Not owned */
   uint64_t section_count;
   const ms_section *sections; /* no two with a common element; NULL: one, all of it. Not owned */
 } ms_operand;
 
 /* Whether of an operand only what lists have comes back. */
 static inline bool ms_operand_goes_by_lists(const ms_operand *operand) {
-  return operand->movement == MS_MOVE_SCATTERED && operand->listed != 0;
+  return operand->listed != 0 &&
+         operand->movement == (operand->handed != 0 ? MS_MOVE_EXCHANGED : MS_MOVE_SCATTERED);
 }
 
 /* Whether rows of an operand follow the ranges of a cut. */
@@ -67,11 +71,12 @@ ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense);
 ms_strided ms_operand_part(const ms_operand *operand, const ms_section *section, void *data,
                            bool dense);
 
-/* Finds the lists of an operand that has some among `count` operands, whose elements [1]...[1] are
- * at `place`, for the blocks of a grid. MS_ARR for what are none. */
+/* Finds lists of an operand among `count` operands, whose elements [1]...[1] are at `place`, for
+ * the blocks of a grid: those whose `head` it names as `listed` or `handed`. MS_ARR for what are
+ * none. */
 int ms_operand_open_lists(const ms_operand *operands, uint32_t count, uint32_t number,
-                          void *const *place, const ms_grid *grid, ms_element_lists *lists,
-                          ms_error *err);
+                          uint64_t head, void *const *place, const ms_grid *grid,
+                          ms_element_lists *lists, ms_error *err);
 
 /* Whether logging what lists of an operand have takes less time than logging all of it. */
 bool ms_operand_lists_pay(const ms_operand *operand, const ms_element_lists *lists);

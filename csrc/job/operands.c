@@ -172,26 +172,43 @@ static int constant(ms_operands *operands, uint64_t id, const ms_array *holder, 
   return add(operands, &operand, err);
 }
 
-int ms_operands_list(ms_operands *operands, uint32_t number, const ms_needs *writes,
-                     const ms_array *holder, const ms_needs *needs, ms_error *err) {
-  const ms_element_lists *lists = &writes->lists;
-  ms_operand *operand = &operands->list[number - 1].operand;
-  uint64_t id = LISTS + writes->id * VECTORS;
-  bool pays = operands->by_value != 0 ? ms_needs_size(writes) < ms_operand_bytes(operand)
-                                      : ms_operand_lists_pay(operand, lists);
-  if (!pays || operand->sections != NULL || operand->lists != NULL ||
-      lists->elements != ms_operand_elements(operand)) {
-    return (int)number;
-  }
+/* Adds lists in an array's memory, those of `everybody` or each block's own: the number of their
+ * head, behind which come their bytes. */
+static int add_lists(ms_operands *operands, const ms_needs *needs, const ms_array *holder,
+                     bool everybody, ms_error *err) {
+  const ms_element_lists *lists = &needs->lists;
+  uint64_t id = LISTS + needs->id * VECTORS;
   int head = constant(operands, id, holder, lists->at, sizeof *lists->at, 2 * (lists->blocks + 1),
                       NULL, err);
   if (head < 0 || constant(operands, id + 1, holder, lists->bytes, 1, lists->at[lists->blocks],
-                           lists->at, err) < 0) {
+                           everybody ? NULL : lists->at, err) < 0)
     return -1;
+  return head;
+}
+
+/* Whether an operand's lists are a gain. */
+static bool lists_pay(const ms_operands *operands, const ms_operand *operand,
+                      const ms_needs *writes, const ms_needs *handed) {
+  if (operands->by_value == 0) return ms_operand_lists_pay(operand, &writes->lists);
+  size_t size = ms_needs_size(writes) + (handed == NULL ? 0 : ms_needs_size(handed));
+  return size < ms_operand_bytes(operand);
+}
+
+int ms_operands_list(ms_operands *operands, uint32_t number, const ms_needs *writes,
+                     const ms_needs *handed, const ms_array *holder, const ms_needs *needs,
+                     ms_error *err) {
+  ms_operand *operand = &operands->list[number - 1].operand;
+  if (!lists_pay(operands, operand, writes, handed) || operand->sections != NULL ||
+      operand->lists != NULL || writes->lists.elements != ms_operand_elements(operand)) {
+    return (int)number;
   }
+  int head = add_lists(operands, writes, holder, false, err), other = 0;
+  if (head >= 0 && handed != NULL) other = add_lists(operands, handed, holder, true, err);
+  if (head < 0 || other < 0) return -1;
   operand = &operands->list[number - 1].operand; /* the list may have moved */
   operand->listed = (uint64_t)head;
-  operand->lists = lists;
+  operand->handed = (uint64_t)other;
+  operand->lists = &writes->lists;
   operands->list[number - 1].needs = needs;
   return (int)number;
 }

@@ -63,11 +63,13 @@ MS_API uint32_t ms_operands_number(const ms_operands *operands, uint64_t id);
 MS_API int ms_operands_array(ms_operands *operands, const ms_array *array, uint32_t binding,
                              const ms_needs *needs, ms_error *err);
 
-/* Gives a dense array that is written, operand `number`, the lists of what each block may write
- * (and no other block touches), which lie in the data of `holder`. `needs` is what blocks have to
- * see of it where it travels by value, NULL: all. Nothing is done where the lists are no gain. */
+/* Gives a dense array that is written, operand `number`, the lists of what each block may write and
+ * none does after it, and of what it hands over to others (NULL: no other block touches what one
+ * writes), which lie in the data of `holder`. `needs` is what blocks have to see of what was there
+ * before, where it travels by value, NULL: all. Nothing is done where the lists are no gain. */
 MS_API int ms_operands_list(ms_operands *operands, uint32_t number, const ms_needs *writes,
-                            const ms_array *holder, const ms_needs *needs, ms_error *err);
+                            const ms_needs *handed, const ms_array *holder, const ms_needs *needs,
+                            ms_error *err);
 
 /* What several views of one memory lie in. */
 typedef struct MS_API_TYPE ms_view_base {

@@ -26,14 +26,15 @@
 #define MS_TO_PEER   4u
 
 /* name, roads, smallest and largest payload. Arguments a[0..3] in the comments; those of VALUES to
- * the driver are the operand, and how many of its values have gone before. */
+ * the driver are the operand, and how many of its values have gone before; to another worker the
+ * operand, the last and the first of the blocks that hand them over, and again how many. */
 #define MS_FRAME_KINDS(X)                                                                 \
   X(HELLO, MS_TO_DRIVER, 1, 1024)              /* protocol; payload: ms_hello */          \
   X(PEERS, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)  /* workers; payload: an ms_peer each */    \
   X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* total bytes, offset, DATA, block */     \
   X(DATA, 7u, 1, MS_FRAME_PAYLOAD)             /* operand and array dim, lo, hi, first */ \
   X(LIST, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* copy, runs, first, operand */           \
-  X(VALUES, 3u, 1, MS_FRAME_PAYLOAD)           /* operand and block, copy, run, offset */ \
+  X(VALUES, 7u, 1, MS_FRAME_PAYLOAD)           /* operand and block, copy, run, offset */ \
   X(RUNS, 6u, 17, MS_FRAME_PAYLOAD)            /* operand, block; runs of elements */     \
   X(TOKEN, MS_TO_PEER, 0, 0)                   /* block that is finished */               \
   X(CREDIT, MS_TO_PEER, 0, 0)                  /* frames of the job applied so far */     \

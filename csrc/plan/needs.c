@@ -47,6 +47,29 @@ size_t ms_marks_take(double *marks, int64_t count, char *out) {
   return (size_t)(at - out);
 }
 
+size_t ms_marks_take_touched(double *marks, int64_t count, uint64_t *touched, char *out) {
+  char *at = out;
+  int64_t last = 0, first = 0, end = 0; /* of the run before, and of the present one */
+  for (int64_t word = 0; word < MS_TOUCHED_WORDS(count); word++) {
+    for (; touched[word] != 0; touched[word] &= touched[word] - 1) {
+      int64_t e = (word * 64 + __builtin_ctzll(touched[word])) * MS_TOUCHED_UNIT;
+      int64_t until = count - e < MS_TOUCHED_UNIT ? count : e + MS_TOUCHED_UNIT;
+      for (; e < until; e++) {
+        if (marks[e] == 0) continue;
+        if (e != end) {
+          if (end > first) at = ms_element_run_write(at, last, first, end - first);
+          if (end > first) last = end;
+          first = e;
+        }
+        end = e + 1;
+        marks[e] = 0;
+      }
+    }
+  }
+  if (end > first) at = ms_element_run_write(at, last, first, end - first);
+  return (size_t)(at - out);
+}
+
 /* ---- lists ---- */
 
 static atomic_uint_fast64_t last_id;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "array/touched.h"
 #include "base/api.h"
 #include "base/error.h"
 #include "plan/element_lists.h"
@@ -21,6 +22,10 @@
 /* Writes the runs of marks[0 .. count) into `out`, which has room for count + 1 bytes, and makes
  * the vector zero again; how many bytes they take. */
 size_t ms_marks_take(double *marks, int64_t count, char *out);
+
+/* The same where it is known what may not be zero (array/touched.h): nothing else is looked at, and
+ * `touched` is zero again, too. */
+size_t ms_marks_take_touched(double *marks, int64_t count, uint64_t *touched, char *out);
 
 typedef struct ms_needs {
   uint64_t id;            /* not 0, of these lists alone in this process */

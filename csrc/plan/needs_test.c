@@ -43,6 +43,23 @@ static void check_list(const ms_needs *needs, int64_t block, const double *marks
   CHECK(walk.next == walk.end && listed == ms_element_lists_of(&needs->lists, block));
 }
 
+/* Where it is known what was touched the bytes are the same, and nothing stays. */
+static void check_touched(const double *marks, int64_t count) {
+  static double copy[MOST], same[MOST];
+  static char bytes[MOST + 1], found[MOST + 1];
+  uint64_t touched[MS_TOUCHED_WORDS(MOST)] = {0};
+  memcpy(copy, marks, sizeof copy);
+  memcpy(same, marks, sizeof same);
+  for (int64_t k = 0; k < count; k++) {
+    if (marks[k] != 0 || pick(50) == 0) ms_touch(touched, k);
+  }
+  size_t size = ms_marks_take(same, count, bytes);
+  CHECK(ms_marks_take_touched(copy, count, touched, found) == size);
+  CHECK(memcmp(bytes, found, size) == 0);
+  for (int64_t k = 0; k < count; k++) CHECK(copy[k] == 0);
+  for (size_t w = 0; w < sizeof touched / sizeof *touched; w++) CHECK(touched[w] == 0);
+}
+
 static void test_round(void) {
   static double marks[MOST], before[MOST];
   static char bytes[MOST + 1];
@@ -53,6 +70,7 @@ static void test_round(void) {
   for (int64_t b = 0; b < blocks; b++) {
     make_marks(marks, count);
     memcpy(before, marks, sizeof before);
+    check_touched(marks, count);
     size_t size = ms_marks_take(marks, count, bytes);
     CHECK(size <= (size_t)count + 1);
     for (int64_t k = 0; k < count; k++) CHECK(marks[k] == 0);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/trace.h"
-#include "job/report.h"
 #include "worker/worker_state.h"
 
 #define PERIOD 8u /* frames between credits; less than the window */
@@ -62,18 +61,10 @@ int ms_exchange_start(ms_worker *worker, ms_error *err) {
   for (uint32_t i = 0; i < job->task.operand_count; i++) {
     const ms_operand *operand = &job->task.operands[i];
     if (!is_exchanged(operand)) continue;
-    ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
-        &worker->mapped, operand->id, ms_operand_bytes(operand), job->number, false, err);
-    if (copy == NULL) return -1;
-    ms_elements all = ms_elements_written(operand, copy->base, true);
-    int64_t count = ms_elements_count(&all);
-    if (ms_mapped_memory_remember(copy, &all, err) != 0) return -1;
-    if (count == 0) continue;
-    ms_mirror *mirror = &exchange->mirrors[exchange->mirror_count++];
-    *mirror = (ms_mirror){.operand = i, .now = all, .before = copy->pristine};
-    size_t pieces = (size_t)count / MS_MIRROR_PIECE + 1;
-    mirror->dirty = ms_arena_take(job->arena, pieces, sizeof *mirror->dirty);
-    if (mirror->dirty == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+    ms_mirror *mirror = &exchange->mirrors[exchange->mirror_count];
+    *mirror = (ms_mirror){.operand = i};
+    if (ms_mirror_open(worker, mirror, err) != 0) return -1;
+    if (ms_elements_count(&mirror->now) > 0) exchange->mirror_count++;
   }
   return 0;
 }
@@ -83,18 +74,6 @@ static ms_mirror *find_mirror(ms_exchange *exchange, uint64_t operand) {
     if (exchange->mirrors[i].operand == operand) return &exchange->mirrors[i];
   }
   return NULL;
-}
-
-/* Remembers packed runs, which are among the elements now, as sent or applied. */
-static void note_runs(ms_mirror *mirror, const char *bytes, size_t size) {
-  size_t element = mirror->now.operand->element;
-  int64_t first, count;
-  for (size_t at = 0; ms_change_runs_next(bytes, size, element, &at, &first, &count) > 0;) {
-    size_t length = (size_t)count * element;
-    memcpy(mirror->before + (size_t)first * element, bytes + at - length, length);
-    int64_t end = (first + count - 1) / MS_MIRROR_PIECE;
-    for (int64_t piece = first / MS_MIRROR_PIECE; piece <= end; piece++) mirror->dirty[piece] = 1;
-  }
 }
 
 /* ------------------------------------------------------------------------ what others changed */
@@ -146,7 +125,7 @@ static int broken(const ms_partner *partner, ms_error *err) {
 static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
   ms_exchange *exchange = worker->job.exchange;
   ms_message *message = &partner->held[partner->first];
-  const char *bytes = ms_message_data(message);
+  const char *bytes = ms_message_data(message), *payload = bytes + sizeof(ms_frame);
   ms_frame frame;
   memcpy(&frame, bytes, sizeof frame);
   bool token = frame.kind == MS_SAY_TOKEN;
@@ -158,12 +137,8 @@ static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
     partner->applied = block;
   } else {
     ms_mirror *mirror = find_mirror(exchange, frame.a[0]);
-    const char *runs = bytes + sizeof frame;
-    size_t size = (size_t)frame.size;
-    if (mirror == NULL || ms_change_runs_apply(runs, size, &mirror->now) != 0) {
+    if (mirror == NULL || ms_mirror_apply(worker, mirror, partner->number, &frame, payload) != 0)
       return broken(partner, err);
-    }
-    note_runs(mirror, runs, size);
   }
   ms_message_close(message);
   partner->first = (partner->first + 1) % MS_EXCHANGE_WINDOW;
@@ -264,37 +239,18 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
   return 0;
 }
 
-/* Where our finished blocks from `from` on may have changed an operand. */
-static ms_change_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
-  const ms_worker_job *job = &worker->job;
-  const ms_operand *operand = &job->task.operands[mirror->operand];
-  ms_change_runs runs = {.now = mirror->now, .before = mirror->before};
-  const ms_schedule *schedule = worker->schedule;
-  uint32_t own = worker->setup.worker;
-  for (uint32_t p = from; p != job->block; p = ms_schedule_next(schedule, own, p)) {
-    int64_t first, end;
-    ms_writes_span(operand, &schedule->grid, &job->task.bounds, p, &first, &end);
-    if (first == end) continue;
-    if (runs.count == 0 || first < runs.next) runs.next = first;
-    if (end > runs.count) runs.count = end;
-  }
-  return runs;
-}
-
 /* Changes of one operand since they were last sent. What others send meanwhile are other elements.
  */
 static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, char *packed,
                         ms_error *err) {
-  ms_change_runs runs = span_of(worker, mirror, from);
-  uint32_t block = worker->job.last;
-  size_t size;
-  while ((size = ms_change_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
-    note_runs(mirror, packed, size);
-    ms_frame frame = {
-        .kind = MS_SAY_RUNS, .job = worker->job.number, .a = {mirror->operand, block}};
-    if (send_to_all(worker, frame, block, packed, size, err) != 0) return -1;
+  ms_mirror_walk walk = ms_mirror_changes(worker, mirror, from);
+  ms_frame frame;
+  int64_t size;
+  while ((size = ms_mirror_pack(mirror, &walk, &frame, packed)) > 0) {
+    frame.job = worker->job.number;
+    if (send_to_all(worker, frame, worker->job.last, packed, (size_t)size, err) != 0) return -1;
   }
-  return 0;
+  return size == 0 ? 0 : ms_error_set(err, MS_NET, "a list of elements that is none");
 }
 
 int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
@@ -310,26 +266,6 @@ int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
   if (failed != 0) return -1;
   ms_frame token = {.kind = MS_SAY_TOKEN, .job = worker->job.number, .a = {block}};
   return send_to_all(worker, token, block, NULL, 0, err);
-}
-
-/* Sends the pieces that changed in the job to the driver. */
-static int return_mirror(ms_worker *worker, const ms_mirror *mirror, ms_error *err) {
-  const ms_operand *operand = &worker->job.task.operands[mirror->operand];
-  int64_t count = ms_elements_count(&mirror->now), pieces = count / MS_MIRROR_PIECE + 1;
-  for (int64_t piece = 0; piece < pieces; piece++) {
-    if (!mirror->dirty[piece]) continue;
-    ms_transfer transfer = ms_transfer_make(&mirror->now, mirror->operand, 0, 0, operand->dims[0]);
-    transfer.next = piece * MS_MIRROR_PIECE;
-    while (piece < pieces && mirror->dirty[piece]) piece++;
-    if (piece * MS_MIRROR_PIECE < count) transfer.count = piece * MS_MIRROR_PIECE;
-    worker->job.moved += (uint64_t)(transfer.count - transfer.next) * operand->element;
-    while (transfer.next < transfer.count) {
-      if (!ms_worker_room(worker, err)) return -1;
-      if (ms_transfer_send(&transfer, &mirror->now, &worker->control, worker->job.number, err) != 0)
-        return -1;
-    }
-  }
-  return 0;
 }
 
 int ms_exchange_await(ms_worker *worker, ms_error *err) {
@@ -362,7 +298,7 @@ int ms_exchange_finish(ms_worker *worker, ms_error *err) {
   if (exchange == NULL) return 0;
   if (ms_exchange_await(worker, err) != 0) return -1;
   for (uint32_t i = 0; exchange->collects && !is_over(worker) && i < exchange->mirror_count; i++) {
-    if (return_mirror(worker, &exchange->mirrors[i], err) != 0) return -1;
+    if (ms_mirror_return(worker, &exchange->mirrors[i], err) != 0) return -1;
   }
   return 0;
 }

@@ -10,10 +10,15 @@
  * an element gets its values in the serial order (blocks that touch the same one are ordered), and
  * a block whose predecessors are applied sees all that any ancestor wrote.
  *
+ * Where it is known which elements each block hands over (plan/block_flow.h), all workers have
+ * those lists, and what travels is their values, in place of differences: what nobody needs does
+ * not.
+ *
  * Bounded: a sender waits while MS_EXCHANGE_WINDOW of its frames are not applied at the receiver.
  * No circle of such waits exists: of the blocks that were finished and not applied everywhere, the
  * first in plan order can always be applied. The job is over for a worker when all changes of all
- * others are applied; the owner of the plan's last block then returns what changed.
+ * others are applied; the owner of the plan's last block then returns what changed. What has lists
+ * each worker returns as far as its blocks were the last to write it.
  *
  * Belongs to the worker's job; its vectors lie in the job's arena. One thread. */
 #ifndef MS_WORKER_EXCHANGE_H
@@ -23,21 +28,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "job/elements.h"
+#include "worker/mirror.h"
 #include "worker/worker_road.h"
 
 #define MS_EXCHANGE_WINDOW 32u
-
-/* What may be written of an exchanged operand: `before` is what it was when changes were last sent
- * or applied. */
-typedef struct ms_mirror {
-  uint32_t operand;
-  ms_elements now;
-  unsigned char *before;
-  bool *dirty; /* pieces of MS_MIRROR_PIECE elements that have changed in the job */
-} ms_mirror;
-
-#define MS_MIRROR_PIECE 512
 
 /* Another worker that takes part. */
 typedef struct ms_partner {
@@ -66,8 +60,8 @@ int ms_exchange_begin(ms_worker *worker, ms_error *err);
 /* The operands have their contents: the first block may come. Does nothing the second time. */
 int ms_exchange_start(ms_worker *worker, ms_error *err);
 
-/* Takes a TOKEN, RUNS or CREDIT frame of another worker; the message may be moved away. MS_NET for
- * frames that break the rules. */
+/* Takes a TOKEN, RUNS, VALUES or CREDIT frame of another worker; the message may be moved away.
+ * MS_NET for frames that break the rules. */
 int ms_exchange_take(ms_worker *worker, ms_letter *letter, ms_error *err);
 
 /* Sends what our finished blocks from `from` on have changed, and the token of the last. */

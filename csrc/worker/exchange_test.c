@@ -307,6 +307,9 @@ static void play_foul(int kind) {
     case 7:
       say(2, MS_SAY_RUNS, 0, 0, hollow, sizeof hollow);
       break;
+    case 8: /* values of what has no lists */
+      say(2, MS_SAY_VALUES, 0, 0, beyond, sizeof beyond);
+      break;
     default: /* more than can be kept: 1 cannot be applied before 4 */
       finish(2, 0);
       for (int i = 0; i <= (int)MS_EXCHANGE_WINDOW; i++) change(2, 1, 1, i);
@@ -326,7 +329,7 @@ int main(void) {
   play_credit();
   play_batches(false);
   play_batches(true);
-  for (int kind = 0; kind < 9; kind++) {
+  for (int kind = 0; kind < 10; kind++) {
     play_foul(kind);
     play_rotation(kind % 2 == 0);
   }

@@ -76,8 +76,8 @@ static int open_lists(ms_worker *worker, ms_error *err) {
     if (operands[i].listed == 0) continue;
     ms_element_lists *lists = ms_arena_take(job->arena, 1, sizeof *lists);
     if (lists == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-    if (ms_operand_open_lists(operands, task->operand_count, i, job->place, &task->grid, lists,
-                              err) != 0) {
+    if (ms_operand_open_lists(operands, task->operand_count, i, operands[i].listed, job->place,
+                              &task->grid, lists, err) != 0) {
       return -1;
     }
     operands[i].lists = lists;

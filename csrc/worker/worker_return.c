@@ -3,7 +3,7 @@
  * Where memory is not shared: what a worker's blocks have written goes back to the driver. Of an
  * operand that is cut the rows go that stay with this worker at the end, of one that has lists what
  * those of its blocks have, of one that all may write anywhere the elements that differ from what
- * came. See worker_state.h. */
+ * came. What all have is returned by one worker (exchange.h). See worker_state.h. */
 #include <stdlib.h>
 
 #include "job/listed.h"
@@ -90,8 +90,8 @@ static int return_listed(ms_worker *worker, uint32_t number, ms_error *err) {
   const ms_task *task = &job->task;
   const ms_operand *operand = &task->operands[number];
   ms_element_lists lists;
-  if (ms_operand_open_lists(task->operands, task->operand_count, number, job->place, &task->grid,
-                            &lists, err) != 0) {
+  if (ms_operand_open_lists(task->operands, task->operand_count, number, operand->listed,
+                            job->place, &task->grid, &lists, err) != 0) {
     return -1;
   }
   ms_elements all = ms_elements_of(operand, job->place[number], true);
@@ -125,11 +125,12 @@ int ms_worker_return_operands(ms_worker *worker, ms_error *err) {
   const ms_task *task = &worker->job.task;
   for (uint32_t i = 0; i < task->operand_count; i++) {
     const ms_operand *operand = &task->operands[i];
-    if (!operand->written || operand->movement == MS_MOVE_EXCHANGED) continue;
+    bool listed = ms_operand_goes_by_lists(operand);
+    if (!operand->written || (operand->movement == MS_MOVE_EXCHANGED && !listed)) continue;
     if (operand->movement == MS_MOVE_VERSIONED && operand->slot != last_slot(worker, operand))
       continue;
     int failed;
-    if (ms_operand_goes_by_lists(operand)) {
+    if (listed) {
       failed = return_listed(worker, i, err);
     } else if (operand->movement == MS_MOVE_SCATTERED) {
       failed = return_changes(worker, i, err);

@@ -3,6 +3,9 @@
 local listed = {spec = "spec/driver/element_lists_spec.lua"}
 local needs = {spec = "csrc/plan/needs_test.c"}
 local undo = {spec = "csrc/job/undo_test.c"}
+local flow = {spec = "csrc/plan/block_flow_test.c"}
+local handed = {spec = "spec/driver/handed_lists_spec.lua"}
+local marks = {spec = "spec/driver/buffer_marks_spec.lua"}
 local checkpoint = {spec = "csrc/job/block_checkpoint_test.c"}
 
 return {
@@ -48,6 +51,48 @@ return {
       {"a block that is run again sees what it has written", "csrc/job/block_checkpoint.c",
        "    part->logs = true;\n    return true;", "    return true;",
        finders = {checkpoint, listed}},
+    },
+  },
+  {
+    rule = "blocks hand over what others have from them, and return what they wrote last",
+    finders = {flow, handed},
+    mutants = {
+      {"what a block reads of an earlier one is not handed over", "csrc/plan/block_flow.c",
+       "        all->handed[all->writer[e] - 1] = true;\n", ""},
+      {"a block that wrote first returns it", "csrc/plan/block_flow.c",
+       "if (all->writer[e] != 0) all->last[all->writer[e] - 1] = false;", ""},
+      {"all that is read comes from before the loop", "csrc/plan/block_flow.c",
+       "if (all->writer[e] == 0) {", "if (all->writer[e] != 0) {"},
+      {"runs go on over what is not kept", "csrc/plan/block_flow.c",
+       "for (; e < until && !keep[entry]; e++) entry++;",
+       "for (; e < until && !keep[entry]; e++) continue;"},
+    },
+  },
+  {
+    rule = "who hears of values puts them where their block has them on its list",
+    finders = {handed},
+    mutants = {
+      {"a batch hands over its last block's alone", "csrc/worker/mirror.c",
+       "                                         from, walk.last);",
+       "                                         walk.last, walk.last);"},
+      {"values come to the places of a batch's last block", "csrc/worker/mirror.c",
+       "&mirror->handed, schedule, from, first, last);",
+       "&mirror->handed, schedule, from, last, last);"},
+      {"stores of a slice are those of reads", "csrc/depend/inspector_text.c",
+       "return count_bits(inspector->served) + count_bits(stored & before) + 1;",
+       "return count_bits(inspector->served & before) + 1;"},
+    },
+  },
+  {
+    rule = "of marks what was touched is taken, all of it",
+    finders = {needs, marks},
+    mutants = {
+      {"what was touched ends with a unit's last element but one", "csrc/plan/needs.c",
+       "count - e < MS_TOUCHED_UNIT ? count : e + MS_TOUCHED_UNIT;",
+       "count - e < MS_TOUCHED_UNIT ? count : e + MS_TOUCHED_UNIT - 1;", finders = {needs}},
+      {"marks have the name of an inner loop's limit", "csrc/kernel/emit/emitter.c",
+       '"%sd%u", emitter->prefix, at + 1);', '"%st%u", emitter->prefix, at + 1);',
+       finders = {marks}},
     },
   },
 }

@@ -114,6 +114,9 @@ local PROMISED = {
   "functions that call themselves stop where Lua's do, and fall off no stack",
   "a block's list is what its iterations may write",
   "what a block may leave as it is comes to it before, and goes back with its list",
+  "blocks hand over what others have from them, and return what they wrote last",
+  "who hears of values puts them where their block has them on its list",
+  "of marks what was touched is taken, all of it",
   "what a list has is logged before its block, and put back where it was",
   -- rounds
   "a block reads what was written in the round before, and writes what is no longer read",

@@ -5,7 +5,8 @@
 -- write an element, so which block does; no other block touches that. What a block has on its list
 -- is all that is logged for it, and all that comes back of it (csrc/job/listed.h). Lists are made
 -- for the blocks of one grid, lie where workers see them, and take no more than the array. They go
--- with the proof. Lives on the driver.
+-- with the proof. Where iterations meet in the order of their levels, lists are those of what goes
+-- from block to block (see prefetch.lua). Lives on the driver.
 -- @module meissa.driver.element_lists
 
 local array = require "meissa.array"
@@ -27,6 +28,23 @@ local MOST_KEPT = 16
 
 local kept, count = {}, 0
 
+--- Moves lists (ms_needs *) into one array's memory, where workers see them.
+-- @treturn DistArray
+function M.hold(...)
+  local sizes, total = {}, 0
+  for k, needs in ipairs {...} do
+    sizes[k] = 8 * math.ceil(tonumber(lib.ms_needs_size(needs)) / 8)
+    total = total + sizes[k]
+  end
+  local holder = array.zeros(total / 8)
+  local place = ffi.cast("char *", array.core(holder).data)
+  for k, needs in ipairs {...} do
+    lib.ms_needs_move(needs, place)
+    place = place + sizes[k]
+  end
+  return holder
+end
+
 -- The lists for one array, {needs = ms_needs *, holder = the array that they lie in}; nil where
 -- there are none, or they would be no gain.
 local function make(marks, about, grid, by_value)
@@ -39,11 +57,8 @@ local function make(marks, about, grid, by_value)
     return nil
   end
   ffi.gc(needs, lib.ms_needs_free)
-  local size = tonumber(lib.ms_needs_size(needs))
-  if size >= about.bytes then return nil end
-  local holder = array.zeros(math.ceil(size / 8))
-  lib.ms_needs_move(needs, array.core(holder).data)
-  return {needs = needs, holder = holder}
+  if tonumber(lib.ms_needs_size(needs)) >= about.bytes then return nil end
+  return {needs = needs, holder = M.hold(needs)}
 end
 
 -- Remembers which plan has lists, and takes those away from the plan that was listed long ago.

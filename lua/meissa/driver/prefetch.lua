@@ -5,7 +5,9 @@
 -- whole: before the loop, the workers run a slice of its body that only computes the subscripts
 -- (csrc/depend/inspector.h) and marks them in buffers. What each block has marked is kept with the
 -- loop's grid, for as long as nothing changes that the slice has read: then further passes send
--- values only. (Bulk prefetching: Wei et al., EuroSys 2019.) Lives on the driver.
+-- values only. (Bulk prefetching: Wei et al., EuroSys 2019.) Where iterations meet in the order of
+-- their levels, the slice also marks what blocks write, so that what they read of each other
+-- follows, which is all that they hand over (csrc/plan/block_flow.h). Lives on the driver.
 -- @module meissa.driver.prefetch
 
 local array = require "meissa.array"
@@ -13,6 +15,7 @@ local buffer = require "string.buffer"
 local buffers = require "meissa.array.buffer"
 local captured = require "meissa.plan.captured"
 local core = require "meissa.core"
+local element_lists = require "meissa.driver.element_lists"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
@@ -58,10 +61,13 @@ end
 -- The slice as a loop of its own. Plans that differ in their ranges have the same, if blocks mean
 -- the same to them.
 local function slice_of(run)
-  local extents, key = {}, {run.plan.prefetch.text, run.plan.kind}
-  for k, b in ipairs(run.plan.prefetch.arrays) do
-    extents[k] = array.describe(run.values[b]).dims
-    key[k + 2] = table.concat(extents[k], "x")
+  local prefetch = run.plan.prefetch
+  local extents, key = {}, {prefetch.text, run.plan.kind}
+  for _, marked in ipairs {prefetch.arrays, prefetch.stored} do
+    for _, b in ipairs(marked) do
+      extents[#extents + 1] = array.describe(run.values[b]).dims
+      key[#key + 1] = table.concat(extents[#extents], "x")
+    end
   end
   key = table.concat(key, "|")
   local slices = run.record.slices
@@ -171,17 +177,39 @@ local function state_of(told)
   return table.concat(parts, "|")
 end
 
+-- Finds what goes from block to block of the arrays of which writes are marked: their lists are
+-- then those of what comes from before the loop, and `flows` has the others, by capture.
+local function find_flows(run, lists)
+  local prefetch, flows, err = run.plan.prefetch, {}, c_core.new_error()
+  local place = {}
+  if #run.plan.buffers > 0 then return flows end -- its blocks may be several jobs
+  for k, b in ipairs(prefetch.arrays) do place[b] = k end
+  for k, b in ipairs(prefetch.stored) do
+    local flow, at = ffi.new "ms_block_flow", place[b]
+    local writes = lists[#prefetch.arrays + k]
+    if lib.ms_block_flow_find(writes, lists[at], run.grid.core, flow, err) ~= 0 then
+      errors.raise_core(err)
+    end
+    local needs, handed = ffi.gc(flow.last, lib.ms_needs_free),
+                          ffi.gc(flow.handed, lib.ms_needs_free)
+    lists[at] = ffi.gc(flow.first, lib.ms_needs_free)
+    flows[b] = {needs = needs, handed = handed, holder = element_lists.hold(needs, handed)}
+  end
+  return flows
+end
+
 -- The lists of a slice that marks nothing: what blocks write without having to see it.
 local function find_nothing(run)
   local own, kept = slice_of(run), run.grid.needs
   if not (kept and kept.slice == own) then
-    kept = {slice = own, lists = read_marks(run, own, {})}
+    kept = {slice = own, lists = read_marks(run, own, {}), flows = {}}
     run.grid.needs = kept
   end
-  return kept.lists, 0
+  return kept, 0
 end
 
--- Runs the slice, unless the lists of the last time are still good: the lists, and the bytes sent.
+-- Runs the slice, unless the lists of the last time are still good: {lists =, flows =}, and the
+-- bytes sent.
 local function find_lists(run, pack, execute)
   if not string.find(run.plan.prefetch.text, MARKS, 1, true) then return find_nothing(run) end
   local own = slice_of(run)
@@ -189,24 +217,30 @@ local function find_lists(run, pack, execute)
   if not slice then return nil, 0 end
   local told = pack(slice)
   local state, kept = state_of(told), run.grid.needs
-  if kept and kept.slice == own and state and kept.state == state then return kept.lists, 0 end
+  if kept and kept.slice == own and state and kept.state == state then return kept, 0 end
   local marked, moved = execute(slice, told)
-  local lists = marked and read_marks(run, own, marked)
-  run.grid.needs = {slice = own, state = state, lists = lists}
-  return lists, moved
+  local found = {slice = own, state = state, lists = marked and read_marks(run, own, marked)}
+  found.flows = marked and find_flows(run, found.lists)
+  run.grid.needs = found
+  return found, moved
 end
 
--- Lists by the id of the array that they are of.
-local function by_id(run, lists)
-  local found = {}
+-- Lists by the id of the array that they are of. Those of what blocks hand over become the run's.
+local function by_id(run, found)
+  local needs = {}
   for k, b in ipairs(run.plan.prefetch.arrays) do
-    found[array.describe(run.values[b]).id] = lists[k]
+    needs[array.describe(run.values[b]).id] = found.lists[k]
   end
-  return found
+  for b, flow in tables.each(found.flows) do
+    run.lists = run.lists or {}
+    run.lists[array.describe(run.values[b]).id] = flow
+  end
+  return needs
 end
 
 -- Whether a marked array is served, or comes back by lists.
 local function is_of_use(run)
+  if #run.plan.prefetch.stored > 0 then return true end
   for _, b in ipairs(run.plan.prefetch.arrays) do
     local listed = run.lists and run.lists[array.describe(run.values[b]).id]
     if listed or not run.plan.array_of[b].written then return true end
@@ -229,13 +263,12 @@ function M.find(run, pack, execute)
   local wanted = run.by_value and run.plan.prefetch and not run.versions
   if not (wanted and exact and is_of_use(run)) then return nil, 0, 0 end
   local began = system.clock()
-  local ok, lists, moved = pcall(find_lists, run, pack, execute)
+  local ok, found, moved = pcall(find_lists, run, pack, execute)
   if not ok then
-    local err = lists
-    if type(err) ~= "table" or not HARMLESS[err.code] then error(err, 0) end
-    lists, moved = nil, 0
+    if type(found) ~= "table" or not HARMLESS[found.code] then error(found, 0) end
+    found, moved = {}, 0
   end
-  return lists and by_id(run, lists), moved, system.clock() - began
+  return found.lists and by_id(run, found), moved, system.clock() - began
 end
 
 return M

@@ -28,8 +28,8 @@ local MOST_A_ROW, MOST_MARKED = 2, 2 ^ 31
 local function is_marked(binding, about, space)
   local dims = about.dims
   local rows = #dims > 1 and about.count / dims[#dims] or about.count
-  return binding.buffers and not binding.replica and not binding.marks and
-    about.count < MOST_MARKED and space.count <= MOST_A_ROW * rows
+  return binding.buffers and not binding.replica and about.count < MOST_MARKED and
+    space.count <= MOST_A_ROW * rows
 end
 
 -- What is known about each capture that is an array; `touched` of buffers that are marked.

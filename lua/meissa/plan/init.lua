@@ -38,12 +38,21 @@ local function proposals(plan)
   return lines
 end
 
+-- Whether an inspection has found that no two iterations meet in an array.
+local function is_apart(plan, about)
+  for _, b in ipairs(plan.inspected and plan.collisions and plan.collisions.arrays or {}) do
+    if b == about.binding then return true end
+  end
+end
+
 -- What the report says beside the plan itself.
 local function context_of(plan)
   local record, moves, grid = plan.record, {}, plan.grid or {}
   local handed = grid[#grid] -- nil without workers: nothing was cut
   for name, about in tables.each(plan.arrays) do
-    if about.placement == "rotated" and handed and about.bytes then
+    if is_apart(plan, about) then
+      moves[name] = "no two blocks meet there"
+    elseif about.placement == "rotated" and handed and about.bytes then
       moves[name] = string.format("%d hand-overs a pass, %s", handed, show.bytes(about.bytes))
     end
   end

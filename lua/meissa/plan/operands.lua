@@ -64,7 +64,7 @@ local function place_planned(operands, run, c, served)
   local number = call(lib.ms_operands_array, operands, memory, c, nil)
   local own = run.lists and not run.damped and run.lists[id]
   if own then
-    call(lib.ms_operands_list, operands, number, own.needs, array.core(own.holder),
+    call(lib.ms_operands_list, operands, number, own.needs, own.handed, array.core(own.holder),
          served and served[id])
   end
   return number
