@@ -167,14 +167,14 @@ test:
 	  tools/test.sh $(call longest_first,$(TESTS) $(SPECS))
 
 # Those that take longest start first, so that the lanes of tools/test.sh end together.
-LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines capture/worlds base/progress \
-           driver/replicate_rules driver/reductions project/rock capture/objects kernel/bench \
-           driver/replicate_stale capture/names driver/served_roads depend/guards_random \
-           driver/runtime_ends depend/oracle kernel/native_engine driver/gather \
-           driver/replicas_workers driver/replicate_models kernel/bounds kernel/native_emit \
-           capture/library_bodies face/docs driver/classes driver/failure \
-           driver/replicate_chaos driver/ends driver/memory plan/views)) \
-           $(BUILD)/test/worker/hostile_test
+LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines project/rock base/progress \
+           kernel/native_engine capture/worlds kernel/bench driver/reductions check/programs \
+           driver/element_lists kernel/shapes driver/runtime_ends kernel/bounds driver/gather \
+           kernel/bench_papers face/docs driver/transaction_chaos driver/first_error \
+           kernel/prelude driver/replicate_answers face/cnn driver/classes capture/objects \
+           capture/names driver/ends face/examples face/training driver/failure \
+           depend/guards_random depend/oracle plan/views driver/memory)) \
+           $(BUILD)/test/worker/hostile_test $(BUILD)/test/worker/simulated_session_test
 longest_first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 
 # The C tests alone.

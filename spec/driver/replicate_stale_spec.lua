@@ -267,7 +267,6 @@ describe("replicas that are late", function()
     local output, status = child.script(LATE .. [[
       for _, options in ipairs {{sync = "notify-ack"}, {backup = 1}, {timeout = 3},
                                 {backup = 3, staleness = 1}} do
-        local began = os.time()
         local plan, r = run(options)
         local value = {}
         for k = 1, 4 do value[k] = r:replica(k)[1] end

