@@ -111,6 +111,18 @@ return {
     },
   },
   {
+    rule = "tables get what is assigned to their elements",
+    finders = {{spec = "spec/kernel/slices_spec.lua"}},
+    mutants = {
+      {"numbers that are packed are those of the next", "lua/meissa/kernel/native_left.lua",
+       "for first = 2, used - 1, 2 do slots[first / 2]",
+       "for first = 4, used - 1, 2 do slots[first / 2]"},
+      {"booleans are packed as numbers", "lua/meissa/kernel/native_left.lua",
+       "if slots[first + 1].whole ~= NUMBER then return false end",
+       "if slots[first + 1].whole == 0 then return false end"},
+    },
+  },
+  {
     rule = "a set is of one constant",
     finders = {{spec = "spec/driver/gather_spec.lua"}},
     mutants = {

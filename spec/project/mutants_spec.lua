@@ -19,6 +19,7 @@ local PROMISED = {
   -- the process
   "LuaJIT compiles plain loops over arrays",
   "parts of rows and matrices are rows to machine code",
+  "tables get what is assigned to their elements",
   "bytecode is used where its text is that of the file",
   "C names in declarations are Meissa's own",
   "descriptors and threads are asked for before ZeroMQ is",

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Gathered tables: what a block has put into a list, counted by key or marked, on its way to the
--- driver's table.
+--- Gathered tables: what a block has put into a list, counted by key, marked or assigned by key, on
+-- its way to the driver's table.
 --
 -- Numbers travel as packed doubles, other plain values as string.buffer has them; a table of
 -- anything else stays with the rest of the block's results. The merged table has the elements in
@@ -78,7 +78,7 @@ function M.pack_list(list)
   return list, M.OTHER
 end
 
---- A block's sums by key, or its set, on their way; as pack_list.
+--- A block's sums or values by key, or its set, on their way; as pack_list.
 -- @tab part of one block
 function M.pack_keys(part)
   local count, numbers, plain = 0, true, true
@@ -179,7 +179,7 @@ function M.add(whole, part, kind) each_key(whole, part, kind, add) end
 
 local function set(whole, key, value) whole[key] = value end
 
---- Puts a block's set to those of the blocks before it; as M.add.
+--- Puts a block's set, or values, to those of the blocks before it; as M.add.
 function M.mark(whole, part, kind) each_key(whole, part, kind, set) end
 
 --- Puts lists of blocks that run in another order than the loop to the end of the driver's table.

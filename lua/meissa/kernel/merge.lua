@@ -274,8 +274,8 @@ end
 -- --------------------------------------------------------------------------------------- blocks
 
 -- Puts a block's part of a table into the table.
-local function merge_slice(whole, part, gone)
-  for key, value in tables.each(part) do whole[key] = value end
+local function merge_slice(whole, part, kind, gone)
+  gathered.mark(whole, part, kind)
   for _, key in ipairs(gone or {}) do whole[key] = nil end
 end
 
@@ -321,12 +321,12 @@ local function take_tables(info, known, final, block)
   local count = #info.results
   local at = count + 4
   for _, n in ipairs(known.tables) do
-    local result, runs = info.results[n], nil
+    local result, runs, kind = info.results[n], nil, string.sub(block[count + 4], n, n)
     if result.role == "sliced" then
-      merge_slice(final[n].value, block[n], block[count + 3] and block[count + 3][n])
+      merge_slice(final[n].value, block[n], kind, block[count + 3] and block[count + 3][n])
     else
       if result.role == "listed" and result.ranked then runs, at = block[at + 1], at + 1 end
-      gather(final[n], result, block[n], string.sub(block[count + 4], n, n), runs)
+      gather(final[n], result, block[n], kind, runs)
     end
   end
   return at

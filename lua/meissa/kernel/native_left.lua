@@ -49,13 +49,32 @@ function M.streak(at, members, positions)
   return flat, length
 end
 
---- Reads what a block has assigned to elements of a table, and frees it: what the Lua engine has in
--- place of the table.
+-- Whether all keys and values of assignments are numbers.
+local function are_numbers(slots, used)
+  for first = 0, used - 1, 2 do
+    if slots[first + 1].whole ~= NUMBER then return false end
+  end
+  return true
+end
+
+-- Assignments as meissa.kernel.gathered packs numbers by number, in their order.
+local function pack(slots, used)
+  for first = 2, used - 1, 2 do slots[first / 2].number = slots[first].number end
+  return ffi.string(slots, used / 2 * ffi.sizeof(slots[0]))
+end
+
+--- Reads what a block has assigned to elements of a table, and frees it: numbers as bytes, else
+-- what the Lua engine has in place of the table.
 function M.slice(at)
   local slots, used = ffi.cast(slot_pointer, at[0].pointer), tonumber(at[1].whole)
-  local slice = helpers.slice()
-  for first = 0, used - 1, 4 do
-    slice[M.value(slots + first)] = M.value(slots + first + 2)
+  local slice
+  if are_numbers(slots, used) then
+    slice = used > 0 and pack(slots, used) or ""
+  else
+    slice = helpers.slice()
+    for first = 0, used - 1, 4 do
+      slice[M.value(slots + first)] = M.value(slots + first + 2)
+    end
   end
   c_core.lib.ms_streak_free(slots)
   return slice

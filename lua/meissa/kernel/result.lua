@@ -71,6 +71,15 @@ local function gather(result, part)
   return gathered.pack_keys(part)
 end
 
+-- What a block has assigned to elements of a table on its way, how it travels, and the elements
+-- that were assigned nil.
+local function slice(part)
+  if type(part) == "string" then return part, gathered.NUMBERS, nil end
+  local content, gone = helpers.sliced(part)
+  local packed, kind = gathered.pack_keys(content)
+  return packed, kind, #gone > 0 and gone or nil
+end
+
 -- Puts the runs of lists, which the block function returned from `at` on, behind what is sent.
 local function add_runs(self, results, at, sent, count)
   local info = self.kernel.info
@@ -123,8 +132,8 @@ end
 
 --- What a block returned, as bytes: results by number, then "101": which private scalars were
 -- assigned, then the iterations that assigned them, if blocks may run in another order than the
--- loop; then, by result, the elements of tables that were assigned nil; then how gathered tables
--- travel, a letter for each result, the runs of those that have some, and streaks.
+-- loop; then, by result, the elements of tables that were assigned nil; then how tables travel, a
+-- letter for each result, the runs of those that have some, and streaks.
 -- @tab self the instance @tab results what the block function returned
 function M.encode(self, results)
   local info, sent, set, gone, kinds = self.kernel.info, {}, {}, {}, {}
@@ -134,7 +143,7 @@ function M.encode(self, results)
     local assigned = results[n] ~= helpers.none
     kinds[n] = "."
     if result.role == "sliced" then
-      sent[n], gone[n] = helpers.sliced(results[n])
+      sent[n], kinds[n], gone[n] = slice(results[n])
     elseif GATHERED[result.role] then
       sent[n], kinds[n] = gather(result, results[n])
     elseif assigned then
