@@ -70,6 +70,17 @@ bool ms_node_is_multiple(const ms_node *node) {
   return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
 }
 
+bool ms_node_is_same(const ms_node *a, const ms_node *b) {
+  if (a->kind != b->kind || a->op != b->op || a->symbol != b->symbol || a->kids != b->kids)
+    return false;
+  if (a->kind == MS_NUMBER && a->number != b->number) return false;
+  if (a->text != NULL && strcmp(a->text, b->text) != 0) return false;
+  for (uint32_t k = 0; k < a->kids; k++) {
+    if (a->kid[k] != NULL && !ms_node_is_same(a->kid[k], b->kid[k])) return false;
+  }
+  return true;
+}
+
 bool ms_node_is_inside(const ms_node *node, const ms_node *around) {
   while (node != NULL && node != around) node = node->parent;
   return node != NULL;

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `if c then A[i] = x end`: where c compares the same element and nothing may stop, C writes it in
--- any case, with what it was or x; else only where c holds. Both give the bits of the Lua engine.
+-- any case, with what it was or x; else only where c holds. `if c then A[i] = x else A[i] = y end`:
+-- where x and y are quick and stop nowhere, both are computed. All give the bits of the Lua engine.
 local array = require "meissa.array"
 local bodies = dofile "spec/kernel/bodies.lua"
 local native = dofile "spec/kernel/native.lua"
@@ -26,9 +27,36 @@ local texts = {
   {"a variable", false, "local t = 1 if B[i] > t then t = B[i] end A[i][1] = t"},
 }
 
+-- Texts where an element takes one of two values; whether both are computed.
+local selections = {
+  {"numbers", true, "if B[i] > 0.5 then B[i] = 1 else B[i] = 2 end"},
+  {"neighbours", true, "for k = 2, m do if A[i][1] == k % 3 then A[i][k] = A[i][k - 1] + 1 else " ..
+    "A[i][k] = math.max(A[i][k], A[i][k - 1]) end end"},
+  {"whole numbers", true,
+   "for k = 1, m do if i > 4 then C[i][k] = 1 else C[i][k] = C[i][1] end end"},
+  {"floats", true,
+   "for k = 1, m do if k > lr or i == 2 then F[i][k] = lr else F[i][k] = -B[i] end end"},
+  {"a condition that stops", true, "if A[i][C[i][1] + i] then B[i] = 1 else B[i] = 2 end"},
+  {"what may stop", false, "if i < 5 then B[i] = A[C[i][1] + 40][2] else B[i] = 3 end"},
+  {"what does not fit", false, "if i < 9 then C[i][1] = B[i] * 1e10 else C[i][1] = 3 end"},
+  {"what takes time", false, "if B[i] > 0.1 then B[i] = math.exp(B[i]) else B[i] = 3 end"},
+  {"two elements", false, "if B[i] > 0.5 then A[i][1] = 1 else A[i][2] = 2 end"},
+  {"elements of two arrays", false, "if B[i] > 0.5 then B[i] = 1 else A[i][1] = 2 end"},
+  {"variables", false, "local t if B[i] > 0.5 then t = 1 else t = 2 end A[i][1] = t"},
+  {"more than an assignment", false,
+   "if B[i] > 0.5 then B[i] = 1 A[i][1] = 2 else B[i] = 2 end"},
+  {"one of three", false,
+   "if B[i] > 0.5 then B[i] = 1 elseif B[i] > 0.2 then B[i] = 2 else B[i] = 3 end"},
+}
+
 -- Whether a kernel's text writes an element in any case.
 local function chooses(text)
   return text:find("\n *([^\n=]-%]) = [^\n]+ %? [^\n]+ : %1;") ~= nil
+end
+
+-- Whether it computes two values for an element.
+local function selects(text)
+  return text:find("%] = [^\n]+ %? t%d+ : t%d+;") ~= nil
 end
 
 local function loop(text) return ("for i in parallel(n) do %s end"):format(text) end
@@ -41,6 +69,16 @@ describe("elements behind a comparison", function()
       local text = native.emit(loop(each[3]), bodies.world(), bodies.over_rows())
       assert.is_string(text)
       assert.are.equal(each[2], chooses(text))
+      assert.is_nil(native.compare(loop(each[3]), bodies.world, bodies.over_rows,
+        {pieces = 3, flags = "-O3"}))
+    end)
+  end
+
+  for _, each in ipairs(selections) do
+    it("are chosen from two values: " .. each[1] .. (each[2] and "" or ", not"), function()
+      local text = native.emit(loop(each[3]), bodies.world(), bodies.over_rows())
+      assert.is_string(text)
+      assert.are.equal(each[2], selects(text))
       assert.is_nil(native.compare(loop(each[3]), bodies.world, bodies.over_rows,
         {pieces = 3, flags = "-O3"}))
     end)

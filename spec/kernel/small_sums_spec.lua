@@ -69,6 +69,8 @@ local bodies = {
         V[i][j] = A[i + 1][j] - C[i][j] end
     end]] },
   { "more terms than an int has room for", true, "for j = 3, m do V[i][j] = " .. long .. " end" },
+  { "a local of so many", true, "for j = 3, m do local all = " .. long ..
+    " V[i][j] = all if all < 0 then total = total + 1 end end" },
   { "products with room for one", true, [[for j = 2, m - 1 do
       V[i][j] = 64 * A[i][j] + 64 * A[i][j - 1] + 64 * A[i][j + 1]
     end]] },

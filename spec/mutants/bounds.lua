@@ -52,6 +52,21 @@ return {
     },
   },
   {
+    rule = "elements that take one of two values are chosen without a branch",
+    finders = {{spec = "spec/kernel/native_update_spec.lua"}},
+    mutants = {
+      {"they get the other value", "csrc/kernel/native/c_assign.c",
+       "condition, text[0], text[1]);", "condition, text[1], text[0]);"},
+      {"any two elements are one", "csrc/kernel/native/c_assign.c",
+       "!ms_node_is_same(assign[0]->kid[0], assign[1]->kid[0])", "false"},
+      {"what may stop is computed", "csrc/kernel/native/c_assign.c",
+       "return w->out->length == 0 ? element : NULL;", "return element;"},
+      {"what takes time is computed", "csrc/kernel/native/c_assign.c",
+       "return element && ms_c_is_plain(w, assign->kid[1]) ? assign : NULL;",
+       "return element ? assign : NULL;"},
+    },
+  },
+  {
     rule = "rounded numbers are subscripts by their integers alone",
     finders = {{spec = "spec/kernel/prelude_spec.lua"},
                {spec = "spec/kernel/native_emit_spec.lua"}},

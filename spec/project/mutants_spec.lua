@@ -41,6 +41,7 @@ local PROMISED = {
   "loops may go from math.max to math.min",
   "booleans are bits where what is evaluated for nothing stops nowhere",
   "elements are written in any case where the same ones are compared",
+  "elements that take one of two values are chosen without a branch",
   "rounded numbers are subscripts by their integers alone",
   "sums of small integers are computed in 32 bits",
   "negative ends of ranges count from the end",

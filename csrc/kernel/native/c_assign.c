@@ -201,7 +201,7 @@ static const char *update_element(ms_writer *w, const ms_target *target, const c
   const ms_node *from = assign->kid[1];
   ms_c_value value = ms_c_expression(w, from);
   const char *whole = as_whole(w, target, from);
-  if (!is_rewritten(w, target) || !ms_c_is_plain(from)) {
+  if (!is_rewritten(w, target) || !ms_c_is_plain(w, from)) {
     store(w, target, whole, value, from, assign->kid[0]);
     return NULL;
   }
@@ -232,4 +232,69 @@ void ms_c_update(ms_writer *w, const ms_node *node) {
     ms_c_line(w, "}");
   }
   ms_text_free(&statements);
+}
+
+/* The assignment that a block is, of an element that a captured path does not name; or NULL. */
+static const ms_node *lone_assignment(const ms_writer *w, const ms_node *block) {
+  const ms_node *assign = block->kids == 1 ? block->kid[0] : NULL, *value;
+  if (assign == NULL || assign->kind != MS_ASSIGN || assign->targets != 1 || assign->kids != 2)
+    return NULL;
+  const ms_node *target = assign->kid[0];
+  bool element = target->kind == MS_INDEX &&
+                 ms_typed_expression(w->typed, target->kid[0]).object == MS_OBJECT_VIEW &&
+                 ms_typed_binding(w->typed, target, &value) == MS_NO_CAPTURE;
+  return element && ms_c_is_plain(w, assign->kid[1]) ? assign : NULL;
+}
+
+/* The values of both assignments for one element, whose text is given; NULL if one, or what finds
+ * the element, takes statements. */
+static const char *both_values(ms_writer *w, const ms_node *const assign[2], const char *text[2],
+                               uint32_t *array) {
+  ms_keeping keeping = {.assign = assign[0]};
+  ms_target target;
+  find_target(w, assign[0]->kid[0], &keeping, &target);
+  for (int s = 0; s < 2 && w->why->line == 0; s++) {
+    const ms_node *from = assign[s]->kid[1];
+    ms_c_value value = ms_c_expression(w, from);
+    text[s] = as_whole(w, &target, from);
+    if (text[s] == NULL) text[s] = converted(w, &target, value, from);
+  }
+  if (w->why->line != 0) return NULL;
+  *array = target.site.kind.array;
+  const char *element = ms_c_target_lvalue(w, &target.site);
+  return w->out->length == 0 ? element : NULL;
+}
+
+bool ms_c_selection(ms_writer *w, const ms_node *node) {
+  if (w->careful > 0 || w->frames == 0 || node->kids != 3) return false;
+  const ms_node *const assign[2] = {lone_assignment(w, node->kid[1]),
+                                    lone_assignment(w, node->kid[2])};
+  if (assign[0] == NULL || assign[1] == NULL ||
+      !ms_node_is_same(assign[0]->kid[0], assign[1]->kid[0]))
+    return false;
+  ms_text ahead = {0}, statements = {0}, *out = w->out;
+  bool stops = w->stops;
+  const char *text[2];
+  uint32_t array;
+  w->out = &ahead;
+  const char *condition = ms_c_condition(w, node->kid[0]);
+  w->out = &statements;
+  const char *element = w->why->line == 0 ? both_values(w, assign, text, &array) : NULL;
+  w->out = out;
+  if (element != NULL) {
+    if (ahead.length > 0) ms_text_append(w->out, ahead.bytes, ahead.length);
+    for (int s = 0; s < 2; s++) {
+      const char *held = ms_c_temp(w);
+      ms_c_line(w, "const __typeof__(%s) %s = %s;", element, held, text[s]);
+      text[s] = held;
+    }
+    ms_c_touch(w, array, ms_c_text(w, "&%s", element), NULL);
+    ms_c_line(w, "%s = %s ? %s : %s;", element, condition, text[0], text[1]);
+  } else {
+    w->stops = stops;
+  }
+  w->failed = w->failed || ahead.failed || statements.failed;
+  ms_text_free(&ahead);
+  ms_text_free(&statements);
+  return element != NULL;
 }

@@ -19,4 +19,9 @@ bool ms_c_is_update(const ms_writer *w, const ms_node *node);
  * comparison keeps other iterations that write the element apart from this one. */
 void ms_c_update(ms_writer *w, const ms_node *node);
 
+/* Appends `if c then A[i] = x else A[i] = y end` as one store of a choice, for which x and y are
+ * computed in any case: a branch that goes either way costs more than an addition or two. False,
+ * and nothing is appended, where it is no such `if`, or something but c takes statements. */
+bool ms_c_selection(ms_writer *w, const ms_node *node);
+
 #endif

@@ -242,8 +242,15 @@ static ms_c_value choose(ms_writer *w, const ms_node *node, const char *conditio
 /* Nodes that are worth evaluating for nothing, so that compilers have no branch there. */
 #define MOST_PLAIN 24
 
+/* Calls that take no longer than an addition. */
+static bool is_extreme(const ms_writer *w, const ms_node *call) {
+  ms_kind_of called = ms_typed_expression(w->typed, call->kid[0]);
+  return called.object == MS_OBJECT_BUILTIN &&
+         (strcmp(called.name, "math.max") == 0 || strcmp(called.name, "math.min") == 0);
+}
+
 /* Of at most *left nodes. */
-static bool is_plain(const ms_node *node, uint32_t *left) {
+static bool is_plain(const ms_writer *w, const ms_node *node, uint32_t *left) {
   if (*left == 0) return false;
   --*left;
   switch (node->kind) {
@@ -251,22 +258,27 @@ static bool is_plain(const ms_node *node, uint32_t *left) {
     case MS_NAME:
       return true;
     case MS_PAREN:
-      return is_plain(node->kid[0], left);
+      return is_plain(w, node->kid[0], left);
     case MS_UNARY:
-      return node->op != MS_OP_LEN && is_plain(node->kid[0], left);
+      return node->op != MS_OP_LEN && is_plain(w, node->kid[0], left);
     case MS_BINARY:
       if (node->op > MS_OP_MUL && node->op < MS_OP_EQ) return false;
-      return is_plain(node->kid[0], left) && is_plain(node->kid[1], left);
+      return is_plain(w, node->kid[0], left) && is_plain(w, node->kid[1], left);
     case MS_INDEX:
-      return is_plain(node->kid[0], left) && is_plain(node->kid[1], left);
+      return is_plain(w, node->kid[0], left) && is_plain(w, node->kid[1], left);
+    case MS_CALL:
+      for (uint32_t k = 1; k < node->kids; k++) {
+        if (!is_plain(w, node->kid[k], left)) return false;
+      }
+      return is_extreme(w, node);
     default:
       return false;
   }
 }
 
-bool ms_c_is_plain(const ms_node *node) {
+bool ms_c_is_plain(const ms_writer *w, const ms_node *node) {
   uint32_t most = MOST_PLAIN;
-  return is_plain(node, &most);
+  return is_plain(w, node, &most);
 }
 
 /* `left and right`, `left or right`. Booleans are bits where the right one may be evaluated in any
@@ -279,7 +291,7 @@ static ms_c_value connect(ms_writer *w, const ms_node *node) {
   ms_text *of_right = &statements[both ? 0 : 1];
   ms_c_value right = apart(w, node->kid[1], of_right);
   if (left.form == MS_FORM_BOOL && right.form == MS_FORM_BOOL && of_right->length == 0 &&
-      ms_c_is_plain(node->kid[1])) {
+      ms_c_is_plain(w, node->kid[1])) {
     return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
                     ms_c_text(w, "(%s %s %s)", left.text, both ? "&" : "|", right.text));
   }

@@ -24,7 +24,7 @@ bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
 
 /* Whether an expression is worth evaluating for nothing: made of few numbers, names and elements by
  * sums, products and comparisons alone. Where it has no statements it stops nowhere. */
-bool ms_c_is_plain(const ms_node *node);
+bool ms_c_is_plain(const ms_writer *w, const ms_node *node);
 
 /* The value of a local, named at `node`. */
 ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node *node);

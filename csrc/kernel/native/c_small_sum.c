@@ -23,17 +23,6 @@
 
 /* ---- which elements ---- */
 
-static bool is_same(const ms_node *a, const ms_node *b) {
-  if (a->kind != b->kind || a->op != b->op || a->symbol != b->symbol || a->kids != b->kids)
-    return false;
-  if (a->kind == MS_NUMBER && a->number != b->number) return false;
-  if (a->text != NULL && strcmp(a->text, b->text) != 0) return false;
-  for (uint32_t k = 0; k < a->kids; k++) {
-    if (!is_same(a->kid[k], b->kid[k])) return false;
-  }
-  return true;
-}
-
 /* A local that has its value, and its C name, before the loop begins. */
 static bool is_known_before(const ms_writer *w, const ms_symbol *symbol, const ms_node *loop) {
   if (symbol->assigned) return false;
@@ -94,7 +83,7 @@ static bool find_offset(const ms_node *key, const ms_symbol *symbol, int64_t *of
 /* The row's record, a new one if it is not known yet; NULL if there are too many. */
 static ms_c_small_row *row_of(ms_c_small_sums *sums, const ms_node *base) {
   for (uint32_t r = 0; r < sums->rows; r++) {
-    if (is_same(sums->row[r].base, base)) return &sums->row[r];
+    if (ms_node_is_same(sums->row[r].base, base)) return &sums->row[r];
   }
   if (sums->rows == MS_C_SMALL_ROWS) return NULL;
   ms_c_small_row *row = &sums->row[sums->rows++];

@@ -363,7 +363,7 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
     case MS_IF:
       if (ms_c_is_update(w, node)) {
         ms_c_update(w, node);
-      } else {
+      } else if (!ms_c_selection(w, node)) {
         branch(w, node);
       }
       return;
