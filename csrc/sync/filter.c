@@ -21,6 +21,9 @@ typedef struct accounts {
   account produced, sent, dropped, invalidated;
 } accounts;
 
+/* An element that a message leaves out: a signalling nan, which no arithmetic gives. */
+static const uint64_t left_out = UINT64_C(0x7ff4d65697373610);
+
 struct ms_filter {
   ms_filter_rule rule;
   int64_t count, begin; /* where round-robin goes on */
@@ -109,10 +112,18 @@ void ms_filter_free(ms_filter *filter) {
   free(filter);
 }
 
-/* Behind the baselines and the receiver's cache, or of deltas what is pending: where round-robin
- * goes on, and the round. */
+static size_t ledger_size(const ms_filter *filter) {
+  return filter->ledger != NULL ? (size_t)filter->count * sizeof *filter->ledger : 0;
+}
+
+/* Behind the baselines and the receiver's cache, or of deltas what is pending. */
+static int64_t ledger_at(const ms_filter *filter) {
+  return filter->count * (filter->rule.delta ? 3 : 2);
+}
+
+/* In the end: where round-robin goes on, and the round. */
 int64_t ms_filter_state_size(const ms_filter *filter) {
-  return filter->count * (filter->rule.delta ? 3 : 2) + 2;
+  return ledger_at(filter) + 2 + (int64_t)(ledger_size(filter) / sizeof(double));
 }
 
 void ms_filter_save(const ms_filter *filter, double *state) {
@@ -120,6 +131,9 @@ void ms_filter_save(const ms_filter *filter, double *state) {
   memcpy(state, filter->base, size);
   memcpy(state + count, filter->rule.delta ? (void *)filter->pending : (void *)filter->received,
          filter->rule.delta ? 2 * size : size);
+  if (filter->ledger != NULL) {
+    memcpy(state + ledger_at(filter), filter->ledger, ledger_size(filter));
+  }
   state += ms_filter_state_size(filter) - 2;
   state[0] = (double)filter->begin;
   state[1] = (double)filter->round;
@@ -130,6 +144,9 @@ void ms_filter_restore(ms_filter *filter, const double *state) {
   memcpy(filter->base, state, size);
   memcpy(filter->rule.delta ? (void *)filter->pending : (void *)filter->received, state + count,
          filter->rule.delta ? 2 * size : size);
+  if (filter->ledger != NULL) {
+    memcpy(filter->ledger, state + ledger_at(filter), ledger_size(filter));
+  }
   state += ms_filter_state_size(filter) - 2;
   filter->begin = (int64_t)state[0];
   filter->round = (uint64_t)state[1];
@@ -299,7 +316,19 @@ const double *ms_filter_received(const ms_filter *filter) {
 void ms_filter_move(ms_filter *f, const double *value, const double *known) {
   size_t size = (size_t)f->count * sizeof *value;
   memcpy(f->base, value, size);
-  if (!f->rule.delta) memcpy(f->received, known, size);
+  if (f->rule.delta) return;
+  if (known != NULL) memcpy(f->received, known, size);
+  for (int64_t i = 0; known == NULL && i < f->count; i++) {
+    memcpy(&f->received[i], &left_out, sizeof left_out);
+  }
+}
+
+void ms_filter_fill(double *into, const double *message, const double *known, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    uint64_t bits;
+    memcpy(&bits, &message[i], sizeof bits);
+    into[i] = bits == left_out ? known[i] : message[i];
+  }
 }
 
 void ms_filter_invalidate(ms_filter *f, const double *before, const double *value) {

@@ -66,7 +66,7 @@ MS_API ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const
 MS_API void ms_filter_free(ms_filter *filter);
 
 /* What a filter goes on from, as ms_filter_state_size numbers: so that it may go on elsewhere, or
- * begin again where it was. Ledgers do not go along. */
+ * begin again where it was. */
 int64_t ms_filter_state_size(const ms_filter *filter);
 MS_API void ms_filter_save(const ms_filter *filter, double *state);
 MS_API void ms_filter_restore(ms_filter *filter, const double *state);
@@ -90,8 +90,13 @@ MS_API const double *ms_filter_received(const ms_filter *filter);
 
 /* A merge has made `value` of the sender's elements and `known` of the receiver's: the baseline
  * moves there, and with it what the receiver takes for what is left out. For a topology where all
- * hear of all; without it a merge's own effect would be sent again. */
+ * hear of all; without it a merge's own effect would be sent again. NULL: what is left out of state
+ * payloads shows in the messages that follow, for receivers that know it themselves. */
 MS_API void ms_filter_move(ms_filter *filter, const double *value, const double *known);
+
+/* What a receiver has after a message, by element: what ms_filter_received gave, and `known` where
+ * that shows an element as left out. */
+MS_API void ms_filter_fill(double *into, const double *message, const double *known, int64_t count);
 
 /* Where `value`, of the sender after a merge, differs from `before`, a remote update has changed
  * the element: under MS_RESIDUAL_INVALIDATE what is pending there is forgotten. */

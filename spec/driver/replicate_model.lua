@@ -1,18 +1,12 @@
 -- SPDX-License-Identifier: MIT
 --- A serial model of loops over replicas, in plain Lua and from the manual's words alone: shares,
--- rounds, exchanges without filters, the final merge. What specs compare loops with, bit for bit.
+-- rounds, exchanges without filters, the final merge; and one whose exchanges are those of
+-- meissa.sync.exchange, all at once, with everything. What specs compare loops with, bit for bit.
+local exchanges = require "meissa.sync.exchange"
+local ffi = require "ffi"
 local settings_of = require "meissa.sync.settings"
 
 local M = {}
-
---- What a function gives where all exchanges have a barrier.
-function M.with_barrier(fn)
-  local is_posted = settings_of.is_posted
-  settings_of.is_posted = function() return false end
-  local ok, result = pcall(fn)
-  settings_of.is_posted = is_posted
-  return ok and result or error(result, 0)
-end
 
 --- The iterations of each replica, {pass, e} one after the other: shares of n values, longer ones
 -- first.
@@ -110,6 +104,40 @@ function M.run(o, body)
   local w, alike = {}, o.complete
   for f = 1, #o.w do w[f] = alike and rows[1][f] or sum(rows, f) / o.replicas end
   return w, rows, rounds
+end
+
+local function vectors(rows)
+  local list = {}
+  for k, row in ipairs(rows) do list[k] = ffi.new("double[?]", #row, row) end
+  return list
+end
+
+--- The same with the options of meissa.replicate, and what is answered by the round after which it
+-- governs; the rows, and the bytes that were exchanged.
+function M.run_at_once(o, options, body, answers)
+  local settings = settings_of.read("a model", options, options.replicas)
+  local shares = M.shares(o.passes, o.n, options.replicas)
+  local rounds, count = M.rounds(shares, o.passes, options.every), #o.w
+  local rows, bytes = copies(o.w, options.replicas), 0
+  local exchange = exchanges.new(settings, count, vectors(rows))
+  for t = 1, rounds do
+    local before, out = vectors(rows), vectors(rows)
+    for k, row in ipairs(rows) do
+      for s = math.floor(#shares[k] * (t - 1) / rounds) + 1, math.floor(#shares[k] * t / rounds) do
+        body(row, shares[k][s][2], shares[k][s][1], k)
+      end
+    end
+    bytes = bytes + exchange:round(t, before, vectors(rows), out)
+    for k, row in ipairs(rows) do
+      for f = 1, count do row[f] = out[k][f - 1] end
+    end
+    local answer = answers and answers[t]
+    if answer and (answer.filter or answer.merge) then
+      settings = settings_of.changed(settings, answer)
+      exchange:change(settings, vectors(rows))
+    end
+  end
+  return rows, bytes
 end
 
 -- The rows of a round, by what the local work of rounds has come to: replica k hears what sender j

@@ -63,6 +63,24 @@ return {
     },
   },
   {
+    rule = "filters where all hear all go on from what is merged, without a barrier",
+    finders = {merges, {spec = "spec/driver/replicate_stale_spec.lua"}},
+    mutants = {
+      {"from what was told", "lua/meissa/sync/post_filters.lua",
+       "if posts.shared then lib.ms_filter_move(posts.filter, posts.into, nil) end", ""},
+      {"receivers have what the sender merged", "lua/meissa/sync/post_filters.lua",
+       "lib.ms_filter_move(posts.filter, posts.into, nil)",
+       "lib.ms_filter_move(posts.filter, posts.into, posts.into)"},
+      {"what is left out is 0", "csrc/sync/filter.c",
+       "bits == left_out ? known[i] : message[i]", "bits == left_out ? 0 : message[i]"},
+      {"changes are those since the rows began", "lua/meissa/sync/post.lua",
+       "self.by_round = self.by_round or self.shared and settings.merge.payload == \"delta\"",
+       "self.by_round = self.by_round"},
+      {"books are of one block", "csrc/sync/filter.c",
+       "    memcpy(filter->ledger, state + ledger_at(filter), ledger_size(filter));\n", ""},
+    },
+  },
+  {
     rule = "a model's parameters are its own memory, and options mean something",
     finders = {models, merges},
     mutants = {

@@ -153,6 +153,7 @@ local PROMISED = {
   "what arrays of replicas have in common they have wherever replicas are",
   "replicas have sparse arrays as dense ones, and write none that they share",
   "an operation makes of values between workers what the driver would make of them",
+  "filters where all hear all go on from what is merged, without a barrier",
   "a model's parameters are its own memory, and options mean something",
   "what on_round sets is data wherever the body uses it",
 }

@@ -73,14 +73,14 @@ local function send_rules(self)
 end
 
 -- What workers are told of a group.
-local function told_of(state, lagged)
+local function told_of(state, lagged, check)
   local group, members, settings = state.group, {}, state.exchange and state.exchange.settings
   for m, each in ipairs(group.members) do
     local about = array.describe(each.copy)
     members[m] = {id = about.id, type = about.type, count = about.count}
   end
   return {options = settings and options_of(settings), count = state.count, lagged = lagged,
-          exact = settings and settings_of.is_exact(settings) or nil,
+          exact = settings and settings_of.is_exact(settings) or nil, check = check,
           model = group.model and group.model.id, members = members}
 end
 
@@ -126,7 +126,7 @@ function M.new(run, states, rounds, earlier)
   version_memory.limit_to(self.sync, math.min(rounds, self:most()))
   local lagged = self.sync.lags ~= nil
   for g, state in ipairs(states) do
-    self.told[g] = told_of(state, lagged)
+    self.told[g] = told_of(state, lagged, run.space.check and true or nil)
     self.exchanges[g] = posts.new(state.exchange and state.exchange.settings, state.count,
                                   self.told[g])
     self.even = self.even or state.group.model and even_loads(self.replicas)
@@ -178,20 +178,12 @@ local function prepare(self, shares, round, first, count)
   return along and true or false
 end
 
--- What a run has of a job of such rounds.
-local OWN = {"rounds", "versions", "posts", "first", "last", "even_loads", "along", "lags"}
-
---- Makes a run one of a loop's rounds by itself again.
-function M.leave(run)
-  for _, name in ipairs(OWN) do run[name] = nil end
-end
-
 -- All hear the last of all, and begin anew with it; the bytes that were sent.
 local function settle(self, g, round, count)
   local state, exchange, bytes = self.states[g], self.exchanges[g], 0
   exchange:forget()
   exchange.several = true
-  local began = exchange.by_round and vectors.new(state.count)
+  local began = exchange.common and exchange.by_round and vectors.new(state.count)
   if began then ffi.copy(began, state.before[1], 8 * state.count) end
   local at, rows, made = exchange.at, rows_of(self, g), {}
   local function of(j) return rows + (j - 1) * at.size end
@@ -208,8 +200,9 @@ local function settle(self, g, round, count)
       bytes, self.missed = bytes + of(k)[at.bytes], self.missed + of(k)[at.missed]
     end
     if at.total and state.exchange and not began then
-      state.exchange:take_total(of(k) + at.total)
+      state.exchange:take_total(of(k) + (at.changed or at.total))
     end
+    exchange:check(k, made[k])
     exchange:renew(state.before[k], made[k])
     ffi.copy(of(k), made[k], 8 * at.size)
     if at.sum and state.exchange then state.exchange:take_sum(k, of(k) + at.sum) end

@@ -51,24 +51,14 @@ end
 
 --- A group's copies: {group =, count = elements of a replica, before = vectors, copies(k) = those
 -- of replica k}, and if it has exchanges `exchange` of meissa.sync.exchange and room for it.
--- @param check whether what is exchanged is checked
-function M.open(group, check)
+function M.open(group)
   local state = {group = group, count = size_of(group), before = new_vectors(group),
                  copies = function(k) return copies_of(group, k) end}
   load_copies(group, state.before)
   if not group.exchange then return state end
-  state.after, state.out = new_vectors(group), new_vectors(group)
-  state.exchange = exchanges.new(group.settings, state.count, state.before, check)
+  state.out = new_vectors(group)
+  state.exchange = exchanges.new(group.settings, state.count, state.before)
   return state
-end
-
---- Exchanges a group's copies at the end of round t; the bytes.
-function M.exchange(state, t)
-  load_copies(state.group, state.after)
-  local bytes = state.exchange:round(t, state.before, state.after, state.out)
-  M.store(state.group, state.out)
-  state.before, state.out = state.out, state.before
-  return bytes
 end
 
 return M

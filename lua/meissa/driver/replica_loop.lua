@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- Loops over replicas: rounds of blocks, one a replica, and an exchange after each.
 --
--- A round is a job whose block k - 1 runs replica k's part of its share on its own copy. When all
--- have ended they exchange: everyone posts, then everyone merges, by sender. The bits depend on the
--- loop, its data and its options alone, not on workers, engine or road. Where rounds are to have no
--- barrier a job has several of them, see posted_rounds.lua.
+-- In a round replica k's block runs its part of its share on its own copy; then everyone posts, and
+-- everyone merges, by sender. The bits of exact settings depend on the loop, its data and its
+-- options alone, not on workers, engine or road. A job has several rounds, see posted_rounds.lua;
+-- of replicas that never exchange it has the loop's only one.
 --
 -- The loop is a transaction: a round that fails undoes itself, and what was there before the loop
 -- is put back from copies.
@@ -123,16 +123,11 @@ local function count_done(self, first, last)
   end
 end
 
--- Runs round number `first` of the present shares, the loop's next one: all exchange at its end.
-local function run_together(self, first)
+-- Runs round number `first` of the present shares, of replicas that do not exchange.
+local function run_alone(self, first)
   local run = self.run
-  posted_rounds.leave(run)
   run.grid = shares_of.round(run, self.shares, first)
   take_round(self, self.step(run))
-  for _, state in ipairs(self.states) do
-    local bytes = copies.exchange(state, self.t + 1)
-    self.bytes, self.exchanged = self.bytes + bytes, self.exchanged + bytes
-  end
 end
 
 -- Where rounds may come to be of one iteration each there are as many as a share has.
@@ -144,8 +139,8 @@ local function open_posted(self)
     posted_rounds.new(self.run, self.all, tonumber(most), self.posted_before)
 end
 
--- Runs rounds `first` .. `last` of them, in which nobody waits for all.
-local function run_apart(self, first, last)
+-- Runs rounds `first` .. `last` of them, with exchanges.
+local function run_posted(self, first, last)
   open_posted(self)
   local round, bytes = self.posted:run_rounds(self.shares, self.t, first, last - first + 1,
                                               self.step)
@@ -156,14 +151,6 @@ local function run_apart(self, first, last)
       self.bytes, self.exchanged = self.bytes + bytes[g], self.exchanged + bytes[g]
     end
   end
-end
-
--- Whether rounds have no barrier.
-local function are_apart(self)
-  for _, state in ipairs(self.states) do
-    if state.group.model or settings_of.is_posted(state.exchange.settings) then return true end
-  end
-  return false
 end
 
 -- What the exchanges damp, as they are now.
@@ -178,7 +165,7 @@ end
 function Loop:stretch(first)
   local last, began = first, system.clock()
   self.run.damped = damped_of(self)
-  if are_apart(self) then
+  if #self.states > 0 then
     local cut = self.lead and self.lead.on_round and self.lead.cut or math.huge
     local left = math.min(cut - self.t % cut,
                           self.answers[1] and self.answers[1].after - self.t or math.huge,
@@ -186,9 +173,9 @@ function Loop:stretch(first)
     last = math.min(first + left - 1, self.shares.rounds)
     open_posted(self)
     last = math.min(last, first + self.posted:most() - 1)
-    run_apart(self, first, last)
+    run_posted(self, first, last)
   else
-    run_together(self, first)
+    run_alone(self, first)
   end
   count_done(self, first, last)
   self.t = self.t + (last - first + 1)
@@ -370,7 +357,7 @@ function M.run(run)
   for _, group in ipairs(groups) do replica_groups.begin(group) end
   run.rows = rows_of(groups)
   for g, group in ipairs(groups) do
-    self.all[g] = copies.open(group, run.space.check)
+    self.all[g] = copies.open(group)
     if group.exchange then self.states[#self.states + 1] = self.all[g] end
   end
   run.kept = run.space.transaction and snapshots.take(run, groups) or nil

@@ -154,7 +154,8 @@ local function posts_of(posts, arrays)
     end
     told.groups[g] = {number = g, replicas = posts.replicas, options = group.options,
                       rule = group.rule, count = group.count, lagged = group.lagged,
-                      exact = group.exact, model = group.model, members = members}
+                      exact = group.exact, check = group.check, model = group.model,
+                      members = members}
   end
   return told
 end

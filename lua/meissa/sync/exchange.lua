@@ -27,10 +27,8 @@ Exchange.__index = Exchange
 --- A new exchange of vectors of `count` elements.
 -- @tab settings see meissa.sync.settings @number count
 -- @param start what all replicas begin with: a list of vectors (double *)
--- @param check whether filters keep ledgers: true, or how else a loop is checked
-function M.new(settings, count, start, check)
-  local self = setmetatable({settings = settings, count = count, edges = {},
-                             check = check and true or false, ledgers = 0}, Exchange)
+function M.new(settings, count, start)
+  local self = setmetatable({settings = settings, count = count, edges = {}}, Exchange)
   local n = settings.replicas
   self.delta = {}
   if settings.merge.payload == "delta" then
@@ -89,8 +87,7 @@ local function edge_of(self, from, to)
   if edge then return edge end
   local settings, start = self.settings, self.start[from]
   if settings.rule then
-    local filter = c_api.call(lib.ms_filter_new, settings.rule, self.count, start,
-                              self.check)
+    local filter = c_api.call(lib.ms_filter_new, settings.rule, self.count, start, false)
     edge = {filter = ffi.gc(filter, lib.ms_filter_free), from = from, to = to}
   else
     edge = sketched(self, start)
@@ -235,7 +232,6 @@ function Exchange:round(t, before, after, out)
     end
     if self.settings.filters then settle_filters(self, after, out) end
   end
-  if self.check then self:check_ledgers() end
   return self.bytes
 end
 
@@ -286,24 +282,6 @@ function Exchange:value(values, out)
     local all, number = pointers(values)
     lib.ms_replica_mean(out, all, number, count)
   end
-end
-
---- The sums of all filters' ledgers: {produced, sent, pending, dropped, invalidated}; nil without
--- any. Raises BUG where an element's is not balanced.
-function Exchange:check_ledgers()
-  local ledger, all = ffi.new "ms_ledger", nil
-  for _, edge in tables.each(self.edges) do
-    if edge.filter and self.settings.merge.payload == "delta" then
-      local off = lib.ms_filter_ledger(edge.filter, -1, ledger)
-      if off > 1e-20 * (1 + math.abs(ledger.produced)) then
-        errors.raise("BUG", "what replica %d has produced for %d is %g from what was sent, is " ..
-                     "pending, was dropped or invalidated", edge.from, edge.to, off)
-      end
-      all = all or {produced = 0, sent = 0, pending = 0, dropped = 0, invalidated = 0}
-      for name in tables.each(all) do all[name] = all[name] + ledger[name] end
-    end
-  end
-  return all
 end
 
 return M

@@ -16,6 +16,7 @@
 
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
+local filters = require "meissa.sync.post_filters"
 local merging = require "meissa.sync.merging"
 local rows_of = require "meissa.sync.post_rows"
 local tables = require "meissa.base.tables"
@@ -26,6 +27,8 @@ local M = {}
 local lib = c_api.lib
 local doubles = ffi.typeof "double[?]"
 
+local edge_of = filters.edge_of
+
 local Posts = {}
 Posts.__index = Posts
 
@@ -33,7 +36,8 @@ Posts.__index = Posts
 -- @tab settings of meissa.sync.settings; nil: what is private, of which nobody hears
 -- @number count elements of a replica
 -- @tab told {lagged = whether what is seen of a sender may be older than what was seen before,
--- model = whether replicas are models, exact = whether all see the round before}
+-- model = whether replicas are models, exact = whether all see the round before, check = whether
+-- filters keep ledgers}
 function M.new(settings, count, told)
   local self = setmetatable({settings = settings, count = count, out = doubles(count),
                              before = doubles(count), change = doubles(count),
@@ -53,9 +57,16 @@ function M.new(settings, count, told)
      topologies.is_complete(settings.topology) then
     self.common, self.by_round = doubles(count), kind == "add"
   end
+  -- Where all hear all of the round before, what a filter leaves out is left out for all.
+  self.shared = settings and settings.filters and told.exact and
+    topologies.is_complete(settings.topology)
+  self.by_round = self.by_round or self.shared and settings.merge.payload == "delta"
+  self.ledgers = told.check and settings and settings.rule ~= nil and
+    settings.merge.payload == "delta" or false
   self.mixes = told.exact and settings ~= nil and settings.push_sum
   self.at = rows_of.lay_out(settings, count, receivers, senders,
-                            {model = told.model, lagged = told.lagged, mixes = self.mixes})
+                            {model = told.model, lagged = told.lagged, mixes = self.mixes,
+                             shared = self.shared, ledgers = self.ledgers})
   return self
 end
 
@@ -77,63 +88,6 @@ local function add(to, from, count)
   for i = 0, count - 1 do to[i] = to[i] + from[i] end
 end
 
--- Where replica k's row has what it tells another one.
-local function edge_of(self, row, k, to)
-  return row + (self.at.edges + self.to[k][to] * self.at.edge)
-end
-
-local function new_filter(self, value)
-  local made = c_api.call(lib.ms_filter_new, self.settings.rule, self.count, value, false)
-  self.filter = ffi.gc(made, lib.ms_filter_free)
-end
-
--- The filter, with an edge's state; `keep` puts it back.
-local function filter_at(self, edge)
-  if not self.filter then new_filter(self, self.before) end
-  lib.ms_filter_restore(self.filter, edge + self.count + 1)
-  return self.filter
-end
-
-local function keep(self, edge)
-  lib.ms_filter_save(self.filter, edge + self.count + 1)
-end
-
-local function sketch_of(self)
-  if not self.sketch then
-    local filter = self.settings.filter
-    local made = c_api.call(lib.ms_sketch_new, filter.width, filter.depth, filter.seed)
-    self.sketch, self.estimate = ffi.gc(made, lib.ms_sketch_free), doubles(self.count)
-  end
-  return self.sketch
-end
-
--- Tells an edge's receiver what a sketch brings; the bytes.
-local function tell_sketch(self, edge, value, change)
-  local count, pending, sketch = self.count, edge + self.count + 1, sketch_of(self)
-  for i = 0, count - 1 do
-    pending[i] = change and pending[i] + change[i] or value[i] - edge[i]
-  end
-  lib.ms_sketch_clear(sketch)
-  lib.ms_sketch_add(sketch, pending, count)
-  lib.ms_sketch_estimate(sketch, self.estimate, count)
-  for i = 0, count - 1 do pending[i] = pending[i] - self.estimate[i] end
-  add(edge, self.estimate, count)
-  return 16 + lib.ms_sketch_bytes(sketch)
-end
-
-local function tell_filtered(self, edge, value, change)
-  if self.settings.filter.kind == "sketch" then return tell_sketch(self, edge, value, change) end
-  local filter = filter_at(self, edge)
-  local sent = tonumber(lib.ms_filter_send(filter, value, change))
-  if change then
-    add(edge, lib.ms_filter_received(filter), self.count)
-  else
-    copy(edge, lib.ms_filter_received(filter), self.count)
-  end
-  keep(self, edge)
-  return lib.ms_filter_bytes(sent, self.count)
-end
-
 -- Gives equal parts of a replica's sum and weight away, and keeps one (Kempe, Dobra, Gehrke,
 -- "Gossip-based computation of aggregate information", 2003).
 local function give_away(self, row, k, receivers)
@@ -145,7 +99,7 @@ end
 --- Posts what replica k has come to at the end of round t (from 1).
 -- @param row its row, which has what it holds, and else what the last round's had
 function Posts:post(k, t, row)
-  local settings, count, at, value, bytes = self.settings, self.count, self.at, row, 0
+  local settings, count, at, value = self.settings, self.count, self.at, row
   if not settings then return end
   local receivers, change = self.tells[t % settings.topology.period][k], nil
   if self:are_changes() then
@@ -155,16 +109,16 @@ function Posts:post(k, t, row)
     change = self.change
     local put = self.by_round and copy or add
     put(row + at.total, change, count)
+    if at.changed then add(row + at.changed, change, count) end
     if self.by_round then copy(row + at.base, self.before, count) end
   end
+  local bytes
   if settings.push_sum then
     add(row + at.sum, self.change, count)
     bytes = #receivers * (lib.ms_filter_bytes(count, count) + 8)
     if not self.mixes then give_away(self, row, k, receivers) end
   elseif settings.filters then
-    for _, to in ipairs(receivers) do
-      bytes = bytes + tell_filtered(self, edge_of(self, row, k, to), value, change)
-    end
+    bytes = filters.tell(self, row, k, receivers, value, change)
   elseif topologies.reduces(settings.topology) then
     bytes = k == 1 and topologies.reduction_bytes(settings.topology, count) or 0
   else
@@ -235,7 +189,8 @@ local function hear(self, k, t, rows, row)
     local is_new = version > place[0] and version >= rows.oldest
     if delta or is_new then
       local from = rows.of(sender)
-      from = settings.filters and edge_of(self, from, sender, k) or from + (delta and at.total or 0)
+      from = settings.filters and filters.hear(self, from, sender, k, rows.own) or
+        from + (delta and at.total or 0)
       if delta and at.taken then
         local taken = taken_of(self, row, k, sender)
         if is_new then copy(taken, from, count) end
@@ -251,18 +206,6 @@ local function hear(self, k, t, rows, row)
   end
   if not heard.own then put_own() end
   return heard
-end
-
--- What a merge does to the state of filters that have sent something: their rounds are counted.
-local function settle_filters(self, k, rows, row)
-  if not self.settings.rule or self.settings.rule.residual ~= 2 then return end
-  for j = 1, self.settings.replicas do
-    local edge = self.to[k][j] and edge_of(self, row, k, j)
-    if edge and edge[self.at.edge - 1] > 0 then
-      lib.ms_filter_invalidate(filter_at(self, edge), rows.own, self.into)
-      keep(self, edge)
-    end
-  end
 end
 
 local function merge_heard(self, k, t, rows, row, into)
@@ -299,7 +242,7 @@ function Posts:merge(k, t, rows, row, into)
     merge_common(self, k, t, rows, row)
   else
     merge_heard(self, k, t, rows, row, self.into)
-    settle_filters(self, k, rows, row)
+    if self.settings.filters then filters.settle(self, k, rows, row) end
   end
   return self.into
 end
@@ -325,6 +268,11 @@ function Posts:hold(value)
   copy(self.before, value, self.count)
 end
 
+--- Raises BUG where what replica k's filters have produced is not what has become of it.
+function Posts:check(k, row)
+  if self.ledgers then filters.check(self, k, row) end
+end
+
 -- ------------------------------------------------------------------------------------- begin, end
 
 --- Fills a row with what replica k begins with.
@@ -337,16 +285,7 @@ function Posts:begin(k, value, row)
     copy(row + at.sum, value, count)
     row[at.sum + count] = 1
   end
-  for j = 1, settings.filters and settings.replicas or 0 do
-    if self.to[k][j] then
-      local edge, delta = edge_of(self, row, k, j), settings.merge.payload == "delta"
-      if not delta then copy(edge, value, count) end
-      if settings.rule then
-        new_filter(self, value)
-        keep(self, edge)
-      end
-    end
-  end
+  if settings.filters then filters.begin(self, k, value, row) end
   self:renew(value, row)
 end
 
@@ -358,11 +297,8 @@ function Posts:carry(earlier, k, from, row)
   if self.mixes and earlier.mixes then
     copy(row + self.at.sum, from + earlier.at.sum, self.count + 1)
   end
-  local have_rules = self.settings.rule and earlier.settings.rule
-  for j = 1, have_rules and self.settings.replicas or 0 do
-    if self.to[k][j] then
-      copy(edge_of(self, row, k, j), edge_of(earlier, from, k, j), self.at.edge)
-    end
+  if self.settings.rule and earlier.settings.rule then
+    filters.carry(self, earlier, k, from, row)
   end
 end
 
@@ -375,6 +311,7 @@ function Posts:renew(value, row)
   if at.base then
     copy(row + at.base, value, count)
     ffi.fill(row + at.total, 8 * count)
+    if at.changed then ffi.fill(row + at.changed, 8 * count) end
   end
   if at.taken then ffi.fill(row + at.taken, 8 * ((at.edges or at.heard) - at.taken)) end
   local are_sums = not self.mixes and (settings.push_sum or settings.merge.payload == "delta")

@@ -10,8 +10,11 @@
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
 --   taken   push-sum, but where all take their parts from that: of each sender, what was taken of
 --           all it has sent, and of its weight; deltas, with lags: the newest total that was seen
---   edges   filters, and push-sum likewise: of each receiver, what it has been told, and the
---           filter's state
+--   known   filters of values that all have in common: what the replica has merged
+--   changed   those of deltas: what its rounds have changed since the rows began, where `base` and
+--           `total` are of the last round
+--   edges   filters, and push-sum likewise: of each receiver, or for all together, what it has been
+--           told, and the filter's state
 --   heard   of each sender, the round of the last message that was merged
 --   bytes, missed   what was sent; how many messages of the last round were not there
 -- @module meissa.sync.post_rows
@@ -62,10 +65,10 @@ function M.number_all(settings, list_of)
 end
 
 -- Numbers of a filter's state.
-local function state_size(settings, count)
+local function state_size(settings, count, ledgers)
   if settings.filter.kind == "sketch" then return count end
   if not settings.rule then return 0 end
-  return count * (settings.merge.payload == "delta" and 3 or 2) + 2
+  return count * (settings.merge.payload == "delta" and 3 or 2) + 2 + (ledgers and 8 * count or 0)
 end
 
 --- Where things are in a row; `size` of it.
@@ -74,7 +77,7 @@ function M.lay_out(settings, count, receivers, senders, told)
   local function take(name, size) at[name], at.size = at.size, at.size + size end
   if told.model then take("made", 1) end
   if not settings then return at end
-  at.edge = count + 1 + state_size(settings, count)
+  at.edge = count + 1 + state_size(settings, count, told.ledgers)
   if settings.merge.payload == "delta" then
     take("base", count)
     take("total", count)
@@ -82,7 +85,10 @@ function M.lay_out(settings, count, receivers, senders, told)
   if settings.push_sum then take("sum", count + 1) end
   local gives = settings.push_sum and not told.mixes
   if gives or told.lagged and at.total then take("taken", senders * (count + 1)) end
-  if settings.filters or gives then take("edges", receivers * at.edge) end
+  if told.shared and at.total then take("changed", count) end
+  if told.shared and settings.rule and not at.total then take("known", count) end
+  local edges = told.shared and 1 or receivers
+  if settings.filters or gives then take("edges", edges * at.edge) end
   take("heard", settings.replicas)
   take("bytes", 1)
   take("missed", 1)

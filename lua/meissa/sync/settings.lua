@@ -238,16 +238,6 @@ function M.check(settings)
   end
 end
 
---- Whether replicas exchange without anybody between them, each as soon as what it waits for is
--- there; else all at once, when all have ended a round. That gives the same bits but where filters
--- have to know what has come of everybody's merge.
-function M.is_posted(settings)
-  local asked = settings.waits
-  if not settings.filters or not topologies.is_complete(settings.topology) then return true end
-  return asked.sync ~= nil or asked.lags ~= nil or settings.staleness > 0 or settings.auto or
-    M.excuses(settings)
-end
-
 --- Whether all that is heard is of the round before, whoever is how fast.
 function M.is_exact(settings)
   local open = waits.open(settings.waits, 1)

@@ -1,0 +1,186 @@
+-- SPDX-License-Identifier: MIT
+--- Filters of posts: what replicas leave out of what they tell each other. All that is known of
+-- that is in rows (post_rows.lua), an edge for each receiver.
+--
+-- Where all hear the round before of all (`shared`) an edge is for all receivers. A filter goes on
+-- from what is merged: that is the sender's baseline, and each receiver's value of what a message
+-- leaves out, which shows there (ms_filter_fill). A sketch, whose estimates are of all elements,
+-- goes on from the mean of all that was told. Else the baseline is what was told, and what a merge
+-- has changed is a change.
+-- @module meissa.sync.post_filters
+
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local merging = require "meissa.sync.merging"
+
+local M = {}
+
+local lib = c_api.lib
+local doubles = ffi.typeof "double[?]"
+
+local function copy(to, from, count) ffi.copy(to, from, 8 * count) end
+
+local function add(to, from, count)
+  for i = 0, count - 1 do to[i] = to[i] + from[i] end
+end
+
+--- Where replica k's row has what it tells another one.
+function M.edge_of(posts, row, k, to)
+  return row + (posts.at.edges + (posts.shared and 0 or posts.to[k][to]) * posts.at.edge)
+end
+
+-- The receivers of replica k's edges, one of each.
+local function receivers_of(posts, k)
+  local list = {}
+  for j = 1, posts.settings.replicas do
+    if posts.to[k][j] and (not posts.shared or #list == 0) then list[#list + 1] = j end
+  end
+  return list
+end
+
+local function new_filter(posts, value)
+  local made = c_api.call(lib.ms_filter_new, posts.settings.rule, posts.count, value, posts.ledgers)
+  posts.filter = ffi.gc(made, lib.ms_filter_free)
+end
+
+-- The filter, with an edge's state; `keep` puts it back.
+local function filter_at(posts, edge)
+  if not posts.filter then new_filter(posts, posts.before) end
+  lib.ms_filter_restore(posts.filter, edge + posts.count + 1)
+  return posts.filter
+end
+
+local function keep(posts, edge)
+  lib.ms_filter_save(posts.filter, edge + posts.count + 1)
+end
+
+--- Begins the edges of replica k's row: receivers know `value`, or no changes.
+function M.begin(posts, k, value, row)
+  for _, to in ipairs(receivers_of(posts, k)) do
+    local edge = M.edge_of(posts, row, k, to)
+    if posts.settings.merge.payload ~= "delta" then copy(edge, value, posts.count) end
+    if posts.settings.rule then
+      new_filter(posts, value)
+      keep(posts, edge)
+    end
+  end
+end
+
+-- ------------------------------------------------------------------------------------- telling
+
+local function sketch_of(posts)
+  if not posts.sketch then
+    local filter = posts.settings.filter
+    local made = c_api.call(lib.ms_sketch_new, filter.width, filter.depth, filter.seed)
+    posts.sketch, posts.estimate = ffi.gc(made, lib.ms_sketch_free), doubles(posts.count)
+  end
+  return posts.sketch
+end
+
+-- Tells an edge's receiver what a sketch brings; the bytes.
+local function tell_sketch(posts, edge, value, change)
+  local count, pending, sketch = posts.count, edge + posts.count + 1, sketch_of(posts)
+  for i = 0, count - 1 do
+    pending[i] = change and pending[i] + change[i] or value[i] - edge[i]
+  end
+  lib.ms_sketch_clear(sketch)
+  lib.ms_sketch_add(sketch, pending, count)
+  lib.ms_sketch_estimate(sketch, posts.estimate, count)
+  for i = 0, count - 1 do pending[i] = pending[i] - posts.estimate[i] end
+  local put = change and posts.shared and copy or add
+  put(edge, posts.estimate, count)
+  return 16 + lib.ms_sketch_bytes(sketch)
+end
+
+local function tell_edge(posts, edge, value, change)
+  if posts.settings.filter.kind == "sketch" then return tell_sketch(posts, edge, value, change) end
+  local filter = filter_at(posts, edge)
+  local sent = tonumber(lib.ms_filter_send(filter, value, change))
+  local put = change and not posts.shared and add or copy
+  put(edge, lib.ms_filter_received(filter), posts.count)
+  keep(posts, edge)
+  return lib.ms_filter_bytes(sent, posts.count)
+end
+
+--- Tells receivers what replica k has come to, or its changes; the bytes.
+function M.tell(posts, row, k, receivers, value, change)
+  local bytes = 0
+  for _, to in ipairs(posts.shared and {receivers[1]} or receivers) do
+    bytes = bytes + tell_edge(posts, M.edge_of(posts, row, k, to), value, change)
+  end
+  return posts.shared and #receivers * bytes or bytes
+end
+
+-- ------------------------------------------------------------------------------------- hearing
+
+--- What replica k has of a sender, whose row is given.
+-- @param own k's row of the round before
+function M.hear(posts, row, sender, k, own)
+  local edge = M.edge_of(posts, row, sender, k)
+  if not posts.at.known then return edge end
+  posts.filled = posts.filled or {}
+  local into = posts.filled[sender] or doubles(posts.count)
+  posts.filled[sender] = into
+  lib.ms_filter_fill(into, edge, own + posts.at.known, posts.count)
+  return into
+end
+
+-- The mean of what all have told is what all go on from.
+local function settle_sketch(posts, k, rows, edge)
+  local list = {}
+  for j = 1, posts.settings.replicas do
+    list[j] = (j == k and rows.own or rows.of(j)) + posts.at.edges
+  end
+  local all, number = merging.pointers(list)
+  lib.ms_replica_mean(sketch_of(posts) and posts.estimate, all, number, posts.count)
+  copy(edge, posts.estimate, posts.count)
+end
+
+-- What a merge of replica k does to the state of a filter that has sent something.
+local function settle_edge(posts, rows, edge, row)
+  if edge[posts.at.edge - 1] == 0 then return end -- the filter's rounds
+  lib.ms_filter_invalidate(filter_at(posts, edge), rows.own, posts.into)
+  if posts.shared then lib.ms_filter_move(posts.filter, posts.into, nil) end
+  if posts.at.known then copy(row + posts.at.known, posts.into, posts.count) end
+  keep(posts, edge)
+end
+
+--- What a merge of replica k does to its filters.
+-- @tab rows as of Posts:merge @param row the next one
+function M.settle(posts, k, rows, row)
+  local settings = posts.settings
+  if not posts.shared and not (settings.rule and settings.rule.residual == 2) then return end
+  for _, to in ipairs(receivers_of(posts, k)) do
+    local edge = M.edge_of(posts, row, k, to)
+    if settings.rule then
+      settle_edge(posts, rows, edge, row)
+    elseif settings.merge.payload == "state" then
+      settle_sketch(posts, k, rows, edge)
+    end
+  end
+end
+
+--- Goes on in a row with what filters of an earlier one had.
+function M.carry(posts, earlier, k, from, row)
+  for _, to in ipairs(receivers_of(posts, k)) do
+    copy(M.edge_of(posts, row, k, to), M.edge_of(earlier, from, k, to), posts.at.edge)
+  end
+  if posts.at.known then copy(row + posts.at.known, from + earlier.at.known, posts.count) end
+end
+
+--- Raises BUG where the ledger of an element of replica k's row is not balanced.
+function M.check(posts, k, row)
+  if not posts.ledgers then return end
+  local ledger = ffi.new "ms_ledger"
+  for _, to in ipairs(receivers_of(posts, k)) do
+    local filter = filter_at(posts, M.edge_of(posts, row, k, to))
+    local off = lib.ms_filter_ledger(filter, -1, ledger)
+    if off > 1e-20 * (1 + math.abs(ledger.produced)) then
+      errors.raise("BUG", "what replica %d has produced for %d is %g from what was sent, is " ..
+                   "pending, was dropped or invalidated", k, to, off)
+    end
+  end
+end
+
+return M
