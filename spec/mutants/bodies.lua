@@ -199,4 +199,18 @@ return {
        "    if (sets(table->kid[k], option)) continue;\n", ""},
     },
   },
+  {
+    rule = "a serial loop of which no text is kept is the loop as written",
+    finders = {{spec = "spec/driver/prompt_spec.lua"}},
+    mutants = {
+      {"empty loops have numbers, too", "lua/meissa/driver/loop.lua",
+       "if space.count == 0 then return finished end", "if false then return finished end"},
+      {"entries draw by their places", "lua/meissa/driver/loop.lua",
+       "random.iterate(by_place and 0 or #space.ranges,", "random.iterate(#space.ranges,"},
+      {"what has a name is read", "lua/meissa/capture/source_text.lua",
+       '(kind ~= "=" or source == "=(command line)")', '(kind ~= "=" or source ~= "=stdin")'},
+      {"a check is left out", "lua/meissa/driver/loop.lua",
+       "return space.serial and not space.check and", "return space.serial and"},
+    },
+  },
 }

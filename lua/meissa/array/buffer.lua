@@ -27,8 +27,9 @@ local by_pending = setmetatable({}, {__mode = "v"})
 -- The array that a buffer is while a loop runs as the plain loop that it is.
 local function plainly(self)
   if rawget(self, "open") then return self.pending end
-  errors.raise("ARR", "a %s is for the body of a parallel loop; outside of one nothing is " ..
-               "pending: use the array itself", tostring(self))
+  errors.raise("ARR", "a %s is for the body of a parallel loop, whose text is kept (at a " ..
+               "prompt: meissa.run); outside of one nothing is pending: use the array itself",
+               tostring(self))
 end
 
 function Buffer.__index(self, key)

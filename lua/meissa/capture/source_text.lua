@@ -16,7 +16,8 @@ local remember = require "meissa.base.remember"
 local M = {}
 
 local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there (each, iterate " ..
-               "and plan may stand in the brackets, too), or keep the loop in a file."
+               "and plan may stand in the brackets, too), or keep the loop in a file. With " ..
+               "{serial = true} parallel and each run it as it stands."
 local STDIN = 0
 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
@@ -109,6 +110,14 @@ end
 -- The place of a function in the text of an entry; nil if it is not from there.
 local function prove(entry, records)
   return entry.records and dumps.find(entry.records, records)
+end
+
+--- Whether the text of a chunk source may be had: LuaJIT keeps none of what comes from a prompt, a
+-- pipe or bytecode, or has a name or is stripped.
+-- @param source as of M.text
+function M.is_kept(source)
+  local kind = string.sub(source, 1, 1)
+  return kind ~= "\27" and (kind ~= "=" or source == "=(command line)")
 end
 
 --- The proved text of a function.

@@ -30,6 +30,7 @@ local returned = require "meissa.driver.returned"
 local replicated = require "meissa.driver.replica_loop"
 local scratches = require "meissa.array.scratch"
 local small = require "meissa.driver.small"
+local source_text = require "meissa.capture.source_text"
 local spaces = require "meissa.plan.space"
 local speculate = require "meissa.driver.speculate"
 local spread = require "meissa.base.spread"
@@ -90,6 +91,25 @@ local function run_serially(run)
   for k, c in ipairs(plan.buffers) do list[k] = buffers.of(run.values[c]) end
   if #list > 0 then return buffers.iterate(list, plan.max_delay, step, state) end
   return step, state
+end
+
+-- A serial loop of which no text is kept, as at a prompt, is run as it stands: an iterator and its
+-- state. Nothing is known of what it captures, so it has no plan.
+local function run_unread(space, info)
+  last_plan = nil
+  if space.explain then
+    io.stderr:write(string.format("meissa: %s:%d: the loop runs serially, as written; its text " ..
+                                  "is not kept\n", info.short_src, info.currentline))
+  end
+  if space.count == 0 then return finished end -- no loop, as far as random numbers go
+  local by_place = space.sparse and not space.ordered and array.repeats(space.array)
+  local step, state = spaces.iterate(space)
+  return random.iterate(by_place and 0 or #space.ranges, random.next_loop(), step, state)
+end
+
+-- Whether a loop can be run as it stands, without its text, which is not kept.
+local function is_unread(space, info)
+  return space.serial and not space.check and not source_text.is_kept(info.source)
 end
 
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
@@ -203,6 +223,7 @@ function M.parallel(...)
     errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
   end
   local func = info.func
+  if is_unread(space, info) then return run_unread(space, info) end
   local record = records.find(func, info, info.currentline)
   planning.check_callee(record, func, 2, M.parallel)
   spaces.check_variables(space, record.variables)
@@ -270,6 +291,9 @@ end
 
 -- Runs a closure over a space.
 local function each_of(space, fn, called)
+  local info = debug.getinfo(fn, "Sl")
+  info.currentline = info.linedefined
+  if is_unread(space, info) then return run_plainly(fn, run_unread(space, info)) end
   local run = plan_closure(fn, space, true)
   local plan, slots = run.plan, run.record.slots
   last_plan = plans.unmeasured(plan)

@@ -122,6 +122,11 @@ function M.parse(...)
     request.fn, count = arguments[count], count - 1
   end
   if count > 1 and is_plain(arguments[count]) and arguments[count][1] == nil then
+    if arguments[count].serial ~= nil then
+      errors.raise("OPT", "%s has no option 'serial': a round reads what the round before it " ..
+                   "has left, which a plain loop would have overwritten. MEISSA_WORKERS=0 runs " ..
+                   "the rounds in this process", NAME)
+    end
     options, count = errors.check_options(NAME, arguments[count], OPTIONS), count - 1
   end
   if count < 2 then
