@@ -2,7 +2,7 @@
  *
  * History of blocks: what a worker tells the history (base/history.h) of its blocks: when they
  * begin, which versions of which ranges they read, when they begin to write theirs, and when they
- * end. See worker_state.h. */
+ * end, or are left. See worker_state.h. */
 #include "base/history.h"
 #include "worker/worker_state.h"
 
@@ -39,13 +39,28 @@ void ms_block_history_begin(ms_worker *worker, uint32_t block) {
   }
 }
 
+/* A block's number among those of its round, and its round. */
+static uint32_t round_of(const ms_worker *worker, uint32_t block, uint32_t *round) {
+  uint32_t ranges = worker->schedule->phase_blocks;
+  *round = ms_schedule_position(worker->schedule, block) / ranges + 1;
+  return block % ranges;
+}
+
 void ms_block_history_end(ms_worker *worker, uint32_t block) {
   if (worker->job.gate == NULL) {
     ms_history("commit job=%llu block=%u", number_of(worker), block);
     return;
   }
-  uint32_t ranges = worker->schedule->phase_blocks, own = block % ranges;
-  ms_history("write job=%llu block=%u round=%u range=%u", number_of(worker), own,
-             ms_schedule_position(worker->schedule, block) / ranges + 1, own);
+  uint32_t round, own = round_of(worker, block, &round);
+  ms_history("write job=%llu block=%u round=%u range=%u", number_of(worker), own, round, own);
   ms_history("commit job=%llu block=%u", number_of(worker), own);
+}
+
+void ms_block_history_leave(ms_worker *worker, uint32_t block) {
+  if (worker->job.gate == NULL) {
+    ms_history("leave job=%llu block=%u", number_of(worker), block);
+    return;
+  }
+  uint32_t round, own = round_of(worker, block, &round);
+  ms_history("leave job=%llu block=%u round=%u", number_of(worker), own, round);
 }

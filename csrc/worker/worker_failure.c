@@ -4,6 +4,7 @@
  * (failure.h). A block is told of before it counts as finished. */
 #include <string.h>
 
+#include "base/history.h"
 #include "base/trace.h"
 
 #include "worker/worker_state.h"
@@ -86,6 +87,7 @@ int ms_worker_fail(ms_worker *worker, const ms_body_error *error, ms_error *err)
   }
   if (fail_block(worker, error, err) != 0) return -1;
   if (job->versions != NULL) ms_versions_carry(job->versions, job->block);
+  if (ms_history_wanted) ms_block_history_leave(worker, job->block);
   job->running = false;
   ms_worker_advance(worker);
   ms_error trouble;

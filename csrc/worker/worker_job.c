@@ -311,6 +311,7 @@ static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
     ms_trace(MS_TRACE_BLOCKS, "skip job=%llu block=%u", number_of(worker), *block);
     /* Whoever is needed may see it all the same, where rounds do not wait for each other. */
     if (job->versions != NULL) ms_versions_carry(job->versions, *block);
+    if (ms_history_wanted) ms_block_history_leave(worker, *block);
     ms_worker_advance(worker);
     if (ms_worker_publish(worker, err) != 0) return -1;
   }

@@ -228,10 +228,11 @@ bool ms_rounds_reads(const ms_worker *worker, uint32_t to, uint32_t range);
 /* Makes ready for `block`, which begins now: the versions that it sees. */
 int ms_rounds_begin(ms_worker *worker, uint32_t block, ms_error *err);
 
-/* block_history.c: tells the history that a block begins, with what it reads, and that it has
- * ended. */
+/* block_history.c: tells the history that a block begins, with what it reads, that it has ended,
+ * and that it has failed or is passed over. */
 void ms_block_history_begin(ms_worker *worker, uint32_t block);
 void ms_block_history_end(ms_worker *worker, uint32_t block);
+void ms_block_history_leave(ms_worker *worker, uint32_t block);
 
 /* Ends the job's gate. */
 void ms_rounds_close(ms_worker *worker);

@@ -115,6 +115,38 @@ describe("recorded histories", function()
     assert.equal(1, count(text, " fail job="))
   end)
 
+  for _, options in ipairs {"", "staleness = 2", "sync = 'bsp'", "sync = 'async'",
+                            "sync = 'ssp', staleness = 1"} do
+    it("of rounds that fail are accepted, and say who left them: {" .. options .. "}", function()
+      for _, env in ipairs {"", "MEISSA_SHM=0"} do
+        local _, text, output = record([[
+          local meissa = require "meissa"
+          require("meissa.driver.small").most[0] = 0
+          local u = meissa.rand({600}, {seed = 1})
+          print(pcall(function()
+            local options = {engine = "lua",]] .. options .. [[}
+            for t, j in meissa.iterate(u, 30, {2, 599}, options) do
+              local s = 0
+              for k = 1, 40 do s = s + math.sin(k + j) end
+              if t == 17 and j == 300 then error "no" end
+              u[j] = 0.5 * (u[j - 1] + u[j + 1]) + s
+            end
+          end))
+        ]], "MEISSA_WORKERS=3 " .. env)
+        assert.matches("false.*no.*iteration 300 of round 17", output)
+        assert.equal(1, count(text, " fail job="))
+        assert(count(text, " leave ") >= 1)
+        local function judge(made)
+          child.write(path, made)
+          return history.judge_file(path).problems
+        end
+        assert.equal(0, #judge(text))
+        assert(#judge((text:gsub(" fail job=", " end job="))) > 0) -- as if nothing had failed
+        assert(#judge((text:gsub(" leave (job=%d+ block=%d+)", " begin %1", 1))) > 0)
+      end
+    end)
+  end
+
   -- Blocks that were run, by job; in the order of the record.
   local function blocks_of(text)
     local jobs, list = {}, {}

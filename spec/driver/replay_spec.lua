@@ -142,6 +142,31 @@ describe("replays", function()
                    "and nothing failed", replayed)
   end)
 
+  it("of runs that failed by a block that ends each worker say that they failed", function()
+    local path = directory .. "/deadly"
+    local text = [[
+      local meissa = require "meissa"
+      require("meissa.driver.small").most[0] = 0
+      local x, deadly = meissa.rand({200}, {seed = 1}), os.getenv "DEADLY" == "1"
+      print(pcall(function()
+        for t, i in meissa.iterate(x, 30, {sync = "async", engine = "lua", impure = true}) do
+          if deadly and t == 20 and i == 77 then
+            local f = require "ffi"
+            f.cdef "int kill(int pid, int signal); int getpid(void);"
+            f.C.kill(f.C.getpid(), 9)
+          end
+          x[i] = 0.5 * (x[i] + x[i % 200 + 1])
+        end
+      end))]]
+    local recorded = child.script(text, {env = "DEADLY=1 MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path})
+    assert.matches("false\t.*WRK: .*the second worker", recorded)
+    for workers = 0, 2, 2 do
+      local env = ("DEADLY=0 MEISSA_WORKERS=%d MEISSA_REPLAY=%s"):format(workers, path)
+      assert.matches("ends in its job 1 of rounds, which failed: all that it has of it was run " ..
+                     "again, and nothing failed", (child.script(text, {env = env})))
+    end
+  end)
+
   it("of runs that were killed end where these did", function()
     local path = directory .. "/killed"
     local env = "FAILS=0 MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path

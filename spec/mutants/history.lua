@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Mutants of the checker of histories: each lets something pass, or refuses what is valid.
 local checker = {spec = "spec/check/history_spec.lua"}
+local recorded = {spec = "spec/check/recorded_spec.lua"}
 local rounds, blocks = "lua/meissa/check/history_rounds.lua", "lua/meissa/check/history_blocks.lua"
+local versions = "lua/meissa/check/history_versions.lua"
 local form = "lua/meissa/check/history_form.lua"
 
 return {
@@ -9,6 +11,11 @@ return {
     rule = "a history is accepted when all rules hold, and refused when one does not",
     finders = {checker},
     mutants = {
+      {"rounds that were left out may be over", rounds,
+       "if self.left and self.left.round <= last then", "if false then"},
+      {"what is left out is waited for", rounds,
+       "    self.done[block][range], self.begun[block][range] = round, round\n",
+       "    self.begun[block][range] = round\n", finders = {recorded}},
       {"numbers may be missing", form, "if event.seq ~= expected then", "if event.seq < 0 then"},
       {"time may go back", form, "if event.time < last then", "if event.time < last - 1e9 then"},
       {"the fenced may go on", form, "if fenced[of] then", "if fenced[of] == 0 then"},
@@ -18,13 +25,13 @@ return {
        "self:seen_by(p, y) < round - lag - 1"},
       {"barriers are those of ranges", rounds,
        "return scope == \"global\" and self.ranges or {}", "return {[range] = true}"},
-      {"versions are as old as they like", rounds, "if version < oldest or version > newest then",
+      {"versions are as old as they like", versions, "if version < oldest or version > newest then",
        "if version > newest then"},
-      {"versions are as new as they like", rounds, "if version < oldest or version > newest then",
+      {"versions are as new as they like", versions, "if version < oldest or version > newest then",
        "if version < oldest then"},
-      {"reads may go back", rounds, "if before and version < before and",
+      {"reads may go back", versions, "if before and version < before and",
        "if before and version < 0 and"},
-      {"hashes are not compared", rounds, "event.hash ~= written", "event.hash == 0"},
+      {"hashes are not compared", versions, "event.hash ~= written", "event.hash == 0"},
       {"last updates may be lost", rounds, "if done < last then", "if done < last - 1 then"},
       {"a block that died has written", rounds,
        "if begun == open.round then self.begun[block][range] = begun - 1 end", ""},
@@ -33,7 +40,7 @@ return {
       {"a range may be read twice in a round", rounds,
        "if looked or self.seen[block][range] ~= round - 1 then",
        "if self.seen[block][range] ~= round - 1 then"},
-      {"copies in place are overwritten when the next is begun", rounds,
+      {"copies in place are overwritten when the next is begun", versions,
        "pinned and self.begun[q][range] or self.done[q][range]", "self.begun[q][range]"},
       {"blocks that meet may overlap", blocks, "in_conflict({event}, other.touches)",
        "in_conflict({event}, {})"},

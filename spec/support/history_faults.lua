@@ -242,7 +242,24 @@ local function early_end(lines)
 end
 
 --- Name; the rules that may find it; of which jobs: "rounds" or "loop"; the fault.
+-- A block is left in place of its end, as if it had failed, and the job is over all the same.
+local function left(lines, draw)
+  local at = pick(lines, " commit ", draw)
+  if not at then return nil end
+  local made, block = copy(lines), value_of(lines[at], "block")
+  local round
+  for k = 1, at do
+    local begins = lines[k]:find " begin " and value_of(lines[k], "block") == block
+    round = begins and value_of(lines[k], "round") or round
+  end
+  made[at] = made[at]:gsub(" commit ", " leave "):gsub(" round=%d+", "")
+  if round then made[at] = made[at] .. " round=" .. round end
+  return made
+end
+
 M.list = {
+  {"a block of rounds is left, and the job is over", "rounds", "rounds", left},
+  {"a block is left, and the job is over", "blocks stages", "loop", left},
   {"an event is lost", "order form", "rounds", lost_event},
   {"time goes back", "order", "rounds", change(" commit ", "^(%d+) %S+", "%1 0.0")},
   {"the header is another's", "form", "rounds", function(lines)

@@ -93,6 +93,23 @@ function Blocks:commit(event)
   self.count = self.count + 1
 end
 
+-- A block has failed, or is passed over because another one has: it does not count, so the job must
+-- fail.
+function Blocks:leave(event)
+  local open = self.open[event.block]
+  self.open[event.block] = nil
+  if open and open.of ~= event.of then
+    return "blocks",
+      string.format("%s leaves block %d, which %s has begun", event.process, event.block,
+      open.process)
+  end
+  if self.over[event.block] then
+    return "blocks", string.format("block %d is left: it was over in line %d", event.block,
+      self.over[event.block])
+  end
+  self.over[event.block] = event.line
+end
+
 -- What a block has pending is merged when all of its stage has ended, in the order of blocks.
 function Blocks:merge(event)
   if event.stage ~= self.stage then
@@ -146,8 +163,8 @@ function Blocks:finish()
   end
 end
 
-local HANDLERS = {begin = Blocks.begin, commit = Blocks.commit, touch = Blocks.touch,
-                  merge = Blocks.merge}
+local HANDLERS = {begin = Blocks.begin, commit = Blocks.commit, leave = Blocks.leave,
+                  touch = Blocks.touch, merge = Blocks.merge}
 
 --- One event of a block; returns the rule that it breaks, and how.
 function Blocks:take(event)

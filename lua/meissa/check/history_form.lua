@@ -23,6 +23,7 @@ local KINDS = {
   merge = "job stage block",
   begin = "job block round? stage?",
   commit = "job block round?",
+  leave = "job block round?",
   pin = "job block round range version hash?",
   read = "job block round range version hash?",
   seen = "job block round",

@@ -11,6 +11,7 @@
 -- @module meissa.check.history_rounds
 
 local tables = require "meissa.base.tables"
+local versions = require "meissa.check.history_versions"
 
 local format = string.format
 local M = {}
@@ -133,60 +134,6 @@ function Rounds:may_write(block, range, round)
   end
 end
 
--- ---- versions
-
--- Whether a version is finished, and its memory has not been given to a later one: where it is
--- pinned, from when that is begun; where ranges are copied and written at once, when that is over.
-function Rounds:check_version(block, range, version, pinned)
-  local depth = self.setting.depth
-  for _, q in ipairs(self.writers[range] or {}) do
-    if self.done[q][range] < version then
-      return "version",
-        format("block %d reads version %d of range %d, of which block %d has finished "
-        .. "%d", block, version, range, q, self.done[q][range])
-    end
-    local latest = pinned and self.begun[q][range] or self.done[q][range]
-    if depth > 0 and latest >= version + depth then
-      return "version",
-        format("block %d reads version %d of range %d, which block %d overwrites with "
-        .. "version %d", block, version, range, q, latest)
-    end
-  end
-end
-
--- Whether a version is one that a block may see in a round.
-function Rounds:check_window(block, range, round, version)
-  local setting, of = self.setting, self.blocks[block]
-  local writers = self.writers[range] or {}
-  local lag, ahead = setting.read_lag, setting.read_ahead
-  if #writers == 1 and writers[1] == block then
-    lag, ahead = 0, 0
-  elseif of.observer then
-    lag, ahead = 0, setting.depth > 0 and 0 or ahead
-  end
-  if setting.delivered == 0 then lag = math.huge end
-  local oldest, newest = math.max(0, round - 1 - lag), round - 1 + ahead
-  if version < oldest or version > newest then
-    return "window",
-      format("block %d sees version %d of range %d in round %d, where it may see %.0f to "
-      .. "%.0f", block, version, range, round, oldest, newest)
-  end
-  local before = self.latest[block][range]
-  if before and version < before and setting.injected ~= 1 then
-    return "window", format("block %d sees version %d of range %d after version %d", block,
-      version, range, before)
-  end
-end
-
--- Whether what was read is what was written.
-function Rounds:check_hash(event)
-  local written = self.hashes[event.range] and self.hashes[event.range][event.version]
-  if event.hash and written and event.hash ~= written then
-    return "version", ("block %d reads %s as version %d of range %d, which was written as %s")
-      :format(event.block, event.hash, event.version, event.range, written)
-  end
-end
-
 -- ---- events
 
 -- Whether an event is of a round that may be.
@@ -227,12 +174,12 @@ function Rounds:look(event)
   end
   local rule, problem = self:may_read(block, range, round)
   if rule then return rule, problem end
-  rule, problem = self:check_window(block, range, round, event.version)
+  rule, problem = versions.check_window(self, block, range, round, event.version)
   if rule then return rule, problem end
   self.latest[block][range] = event.version
-  rule, problem = self:check_version(block, range, event.version, event.kind == "pin")
+  rule, problem = versions.check_version(self, block, range, event.version, event.kind == "pin")
   if rule then return rule, problem end
-  return self:check_hash(event)
+  return versions.check_hash(self, event)
 end
 
 -- A copy that is taken at once: of a block that has begun it counts when that commits.
@@ -351,6 +298,24 @@ function Rounds:commit(event)
   self.last[event.of], self.unsure[block] = {block = block, round = round}, nil
 end
 
+-- A block has failed in a round, or is passed over because another one has: it will write nothing
+-- there, which counts as done and seen, and the job must fail, or stop before that round.
+function Rounds:leave(event)
+  local block, round = event.block, event.round
+  if not round then return "form", "what leaves a block of rounds names the round" end
+  local clock = self.done[block].clock or 0
+  if round ~= clock + 1 then
+    return "rounds", format("block %d leaves round %d out after round %d", block, round, clock)
+  end
+  self.open[block] = nil
+  for range in tables.each(self.blocks[block].writes) do
+    self.done[block][range], self.begun[block][range] = round, round
+  end
+  self.done[block].clock = round
+  self:finish_reading(block, round)
+  if not self.left or round < self.left.round then self.left = event end
+end
+
 --- A process is fenced: a block that it has begun and not committed did not happen, but for the
 -- memory that the block has half written.
 function Rounds:fence(of)
@@ -369,6 +334,10 @@ end
 --- The job is over after a round: every writer's last update is there.
 function Rounds:finish(event)
   local last = event.round or self.setting.rounds
+  if self.left and self.left.round <= last then
+    return "rounds", format("the job is over after round %.0f, and block %d has left round %d out",
+      last, self.left.block, self.left.round)
+  end
   for _, block in ipairs(self.numbers) do
     if self.open[block] and self.open[block].round <= last then
       return "order", format("block %d has not ended", block)
@@ -385,7 +354,8 @@ function Rounds:finish(event)
 end
 
 local HANDLERS = {read = Rounds.read, pin = Rounds.pin, seen = Rounds.has_seen, fill = Rounds.fill,
-                  write = Rounds.write, begin = Rounds.begin, commit = Rounds.commit}
+                  write = Rounds.write, begin = Rounds.begin, commit = Rounds.commit,
+                  leave = Rounds.leave}
 
 --- One event of a block; returns the rule that it breaks, and how.
 function Rounds:take(event)

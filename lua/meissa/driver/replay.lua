@@ -62,6 +62,7 @@ function handlers.rounds(record, line)
   if word(line, "read_lag") == "0" and word(line, "read_ahead") == "0" then return end
   local number = field(line, "job")
   expect(word(line, "read_lag") and word(line, "read_ahead") and not record.open[number])
+  record.lost = nil -- it is begun again
   record.open[number] = {number = number, rounds = field(line, "rounds"), ranges = 0, sets = {},
                          counts = {}, past = {}, newest = {}, begun = {}, order = {}, place = {},
                          reads = {}}
@@ -164,11 +165,12 @@ handlers["end"] = function(record, line)
   close(record, job)
 end
 
--- Where a process was lost the job was begun again.
+-- Where a process was lost the job was begun again, if another one comes.
 function handlers.fail(record, line)
   local job = record.open[field(line, "job")]
   if not job then return end
-  if job.fenced then record.open[job.number] = nil else give_up(record, job, "failed") end
+  if not job.fenced then return give_up(record, job, "failed") end
+  record.open[job.number], record.lost = nil, job
 end
 
 function handlers.fence(record)
@@ -210,6 +212,7 @@ local function read_events(record, lines)
     local handle = handlers[kind]
     if handle then handle(record, line) end
   end
+  if record.lost then give_up(record, record.lost, "failed") end
   for _, number in ipairs(tables.keys(record.open)) do
     give_up(record, record.open[number], "was never over")
   end
