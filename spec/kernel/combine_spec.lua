@@ -6,6 +6,7 @@
 local ffi = require("ffi")
 local native = require("meissa.kernel.native")
 local result = require("meissa.kernel.result")
+local serialize = require("meissa.kernel.serialize")
 
 local seed = require "spec.support.seed"
 local RULES = { "+", "*", "min", "max", "and", "or", "private", "group" }
@@ -104,6 +105,26 @@ describe("results that came as one string (seed " .. seed .. ")", function()
       if expected ~= "" then combined = combined + 1 end
     end
     assert.is_true(combined > 300)
+  end)
+
+  it("may be of either engine, where a worker had no machine code yet", function()
+    local info = { results = { { capture = 1, role = "reduction", op = "or", wins = "beyond" } },
+      positions = 0 }
+    local options = result.options(tostring, function() end)
+    local slots = ffi.new("ms_native_slot[3]")
+    ffi.copy(slots, "\255slots\0\0", 8)
+    local list = { ffi.string(slots, 24) } -- nothing was assigned
+    for _, value in ipairs { false, true } do
+      list[#list + 1] = serialize.encode({ value, "1", "", nil, "." }, 5, options)
+      assert.equal(24, #list[#list])
+      local flat = { flat = table.concat(list), blocks = #list }
+      assert.is_true(native.is_flat(flat, 1))
+      for _, before in ipairs { false, true } do
+        local assigned = result.combine(info, { before }, flat)
+        assert.are.same(result.combine(info, { before }, list), assigned)
+        assert.equal(before or value, assigned[1].value)
+      end
+    end
   end)
 
   it("may be what the Lua rules alone combine", function()

@@ -64,6 +64,8 @@ return {
       {"first values that others go with are extremes", "csrc/kernel/native/combine.c",
        "rule->op == MS_COMBINE_LAST || is_logic(rule)",
        "rule->op == MS_COMBINE_LAST || (is_logic(rule) && rule->with < 0)"},
+      {"what is as long is slots", "csrc/kernel/native/combine.c",
+       "if (memcmp(block, blocks, sizeof(ms_native_slot)) != 0) return -1;", ""},
       {"`and` goes on from false", "csrc/kernel/native/combine.c",
        "is_true(scalar) == (rule->op == MS_REDUCE_AND)", "true"},
       {"0 is not true", "csrc/kernel/native/combine.c",

@@ -108,7 +108,9 @@ int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const c
                            uint64_t block_count, ms_native_slot *scalars) {
   size_t size = sizeof(ms_native_slot) + count * sizeof(left); /* a mark, then the scalars */
   for (uint64_t b = 0; b < block_count; b++) {
-    if (take_all(rules, count, blocks + b * size, scalars) != 0) return -1;
+    const char *block = blocks + b * size;
+    if (memcmp(block, blocks, sizeof(ms_native_slot)) != 0) return -1; /* not marked as slots */
+    if (take_all(rules, count, block, scalars) != 0) return -1;
   }
   return 0;
 }

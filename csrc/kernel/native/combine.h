@@ -32,7 +32,8 @@ typedef struct ms_combine_rule {
  * ms_native_tag; they need not be aligned. `scalars`: two slots each, the value before the loop of
  * a reduction, a number (of `and` and `or`: whether it is true), and the tag MS_NATIVE_NONE;
  * afterwards the value and tag of what is to be assigned. Returns 0; -1 where a block gave a
- * reduction something else than a number: then `scalars` is not to be used. */
+ * reduction something else than a number, or has not the mark of the first one, because another
+ * engine ran it: then `scalars` is not to be used. */
 MS_API int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const char *blocks,
                                   uint64_t block_count, ms_native_slot *scalars);
 

@@ -314,7 +314,9 @@ function M.is_slots(bytes)
   return string.sub(bytes, 1, #MARK) == MARK
 end
 
---- Whether the bytes of several blocks are such slots, of so many results each.
+--- Whether the bytes of several blocks can be such slots, of so many results each: they have the
+-- length, and the first is some. Blocks that the Lua engine ran, because a worker had no machine
+-- code yet, may be as long.
 -- @tab results {flat =, blocks =} @number count of results
 function M.is_flat(results, count)
   return #results.flat == results.blocks * (1 + 2 * count) * SLOT and M.is_slots(results.flat)

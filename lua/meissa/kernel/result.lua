@@ -293,7 +293,7 @@ function M.end_scalars(info)
   return assigned
 end
 
--- The results of all blocks at once; nil where one of them is no number.
+-- The results of all blocks at once; nil where one of them is no number, or what Lua has encoded.
 local function combine_flat(info, values, results)
   local known, flat = rules_of[info], results.flat
   if not M.begin_scalars(info, values) then return nil end
