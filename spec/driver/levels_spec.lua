@@ -350,17 +350,22 @@ describe("levels", function()
     local x, from = meissa.ones(n), meissa.ones({n}, {type = "int32"})
     local bad = meissa.zeros(n)
     for i = 2, n do from[i] = math.floor(i / 2) end
-    local function pass()
-      for i in parallel({2, n}, {engine = "native"}) do
-        x[i] = x[from[i]] + 1
-        if bad[i] > 0 then error("no") end
+    local text = [==[-- loop %d
+      local parallel, x, from, bad, n = ... return function()
+        for i in parallel({2, n}, {engine = "native"}) do
+          x[i] = x[from[i]] + 1
+          if bad[i] > 0 then error("no") end
+        end
+      end]==]
+    local pass, loops, runs, row = nil, 0, 0, 0
+    repeat -- as written, in this process, from now on; a loop whose first passes were disturbed
+      if runs % 1000 == 0 then -- may never be: another one is tried
+        loops, row = loops + 1, 0
+        pass = assert(loadstring(text:format(loops)))(parallel, x, from, bad, n)
       end
-    end
-    local runs, row = 0, 0
-    repeat -- as written, in this process, from now on
       pass()
       runs, row = runs + 1, meissa.last().workers == 0 and row + 1 or 0
-      assert(runs < 3000, "never as written")
+      assert(runs < 10000, "never as written")
     until row == 5
     x[1] = 5
     repeat pass() until meissa.last().workers == 0 -- now and then the other way is tried
