@@ -9,7 +9,8 @@ local seed = require "spec.support.seed"
 local served = require "spec.support.served"
 local small = require "meissa.driver.small"
 local parallel = meissa.parallel
-local bits, name_of = served.bits, served.name_of
+local bits, contents, copy_of = served.bits, served.contents, served.copy_of
+local expect_contents, loop_of, name_of = served.expect_contents, served.loop_of, served.name_of
 
 local N = 120 -- iterations
 
@@ -39,7 +40,7 @@ local STATEMENTS = {
 local LAST = "if V[i] > 0.9 then goto continue end A[p[i]] = A[p[i]] + 1 ::continue::"
 local OWN = "if A[u[i]] > 0.7 then goto continue end A[p[i]] = 5 ::continue::"
 
-local WRITTEN = {"A", "F", "I", "W", "X", "T"}
+local WRITTEN = {"s", "A", "F", "I", "W", "X", "T"}
 
 local function draw_body(random)
   local list, total = {}, random(4)
@@ -81,30 +82,6 @@ local function make_world(random)
   return env
 end
 
-local function loop_of(body, options)
-  return assert(loadstring(string.format("for i in parallel(%d, %s) do %s end", N, options, body)))
-end
-
-local function numbers(env)
-  local all = {env.s}
-  for k, name in ipairs(WRITTEN) do all[k + 1] = bits(env[name]) end
-  return all
-end
-
--- A world with the same inputs and contents of its own.
-local function copy_of(env)
-  local own = {}
-  for name, value in pairs(env) do own[name] = value end
-  for _, name in ipairs(WRITTEN) do own[name] = env[name]:clone() end
-  return own
-end
-
-local function expect_same(expected, found, told)
-  for k, name in ipairs {"s", unpack(WRITTEN)} do
-    assert.is_true(expected[k] == found[k], told .. ": " .. name)
-  end
-end
-
 -- Swaps two places of p, which makes other lists.
 local function change(env, random)
   local i, j = random(N), random(N)
@@ -143,11 +120,11 @@ describe("element lists", function()
         local env = make_world(random)
         local bad = random(4) == 1 and random(N) or 0
         local failing = ("if i == %d then error 'enough' end "):format(bad) .. body
-        local serial, found = loop_of(body, "{serial = true}"), loop_of(body, options)
+        local serial, found = loop_of(N, body, "{serial = true}"), loop_of(N, body, options)
         local told = ("seed %d round %d: %s %s"):format(seed, round, body, options)
         local proved = true
         for pass = 1, 3 do
-          local expected = copy_of(env)
+          local expected = copy_of(env, WRITTEN)
           setfenv(serial, expected)()
           local ok, refusal = pcall(setfenv(found, env))
           proved = ok
@@ -157,17 +134,17 @@ describe("element lists", function()
             break
           end
           with_lists = with_lists + listed(meissa.last())
-          expect_same(numbers(expected), numbers(env), told .. " pass " .. pass)
+          expect_contents(contents(expected, WRITTEN), env, WRITTEN, told .. " pass " .. pass)
           if random(3) == 1 then change(env, random) end
           env.A:mul(0.5)
           env.X[random(3 * env.M)] = pass
         end
         if bad > 0 and proved and road.workers > 0 then
-          local before = numbers(env)
-          local ok, err = pcall(setfenv(loop_of(failing, options), env))
+          local before = contents(env, WRITTEN)
+          local ok, err = pcall(setfenv(loop_of(N, failing, options), env))
           assert.is_false(ok)
           assert.matches("enough", tostring(err))
-          expect_same(before, numbers(env), told)
+          expect_contents(before, env, WRITTEN, told)
           failed = failed + 1
         end
       end

@@ -10,7 +10,8 @@ local served = require "spec.support.served"
 local small = require "meissa.driver.small"
 local worker_count = require "meissa.driver.worker_count"
 local parallel = meissa.parallel
-local bits, name_of = served.bits, served.name_of
+local bits, contents, copy_of = served.bits, served.contents, served.copy_of
+local expect_contents, loop_of, name_of = served.expect_contents, served.loop_of, served.name_of
 
 local N, M = 60, 8000 -- iterations; elements, at most
 
@@ -60,23 +61,6 @@ local function make_world(random)
   return env
 end
 
-local function copy_of(env)
-  local own = {}
-  for name, value in pairs(env) do own[name] = value end
-  for _, name in ipairs(WRITTEN) do own[name] = env[name]:clone() end
-  return own
-end
-
-local function expect_same(expected, found, told)
-  for _, name in ipairs(WRITTEN) do
-    assert.is_true(bits(expected[name]) == bits(found[name]), told .. ": " .. name)
-  end
-end
-
-local function loop_of(body, options)
-  return assert(loadstring(string.format("for i in parallel(%d, %s) do %s end", N, options, body)))
-end
-
 local ROADS = {{workers = 1, shm = false}, {workers = 2, shm = false},
                {workers = 3, shm = false, transport = "tcp"}, {workers = 4, shm = false}}
 
@@ -103,10 +87,10 @@ describe("what blocks of loops with levels hand over", function()
         local options = ("{engine = '%s', transaction = true, check = false}"):format(
           random(4) > 1 and "lua" or "auto")
         local env = make_world(random)
-        local serial, found = loop_of(body, "{serial = true}"), loop_of(body, options)
+        local serial, found = loop_of(N, body, "{serial = true}"), loop_of(N, body, options)
         local told = ("seed %d round %d: %s %s"):format(seed, round, body, options)
         for pass = 1, 3 do
-          local expected = copy_of(env)
+          local expected = copy_of(env, WRITTEN)
           setfenv(serial, expected)()
           local ok, refusal = pcall(setfenv(found, env))
           if not ok then -- where iterations meet may depend on what they write
@@ -114,7 +98,7 @@ describe("what blocks of loops with levels hand over", function()
             refused = refused + 1
             break
           end
-          expect_same(expected, env, told .. " pass " .. pass)
+          expect_contents(contents(expected, WRITTEN), env, WRITTEN, told .. " pass " .. pass)
           local last = meissa.last()
           if last.strategy == "levels" and last.workers == road.workers then
             levelled = levelled + 1
@@ -124,12 +108,12 @@ describe("what blocks of loops with levels hand over", function()
           env.X[random(M)] = pass
         end
         if random(2) == 1 and meissa.last().strategy == "levels" then
-          local before, bad = copy_of(env), random(N)
+          local before, bad = contents(env, WRITTEN), random(N)
           local failing = ("if i == %d then error 'enough' end "):format(bad) .. body
-          local ok, err = pcall(setfenv(loop_of(failing, options), env))
+          local ok, err = pcall(setfenv(loop_of(N, failing, options), env))
           assert.is_false(ok, told)
           assert.matches("enough", tostring(err))
-          expect_same(before, env, told)
+          expect_contents(before, env, WRITTEN, told)
           failed = failed + 1
         end
       end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- What the specs of served arrays share.
+local array = require "meissa.array"
 local meissa = require "meissa"
 
 local M = {roads = {}}
@@ -27,6 +28,38 @@ function M.bits(A)
   end
   add(A:totable())
   return table.concat(words, " ")
+end
+
+--- A loop of a body, and options as text, over so many iterations.
+function M.loop_of(count, body, options)
+  return assert(loadstring(("for i in parallel(%d, %s) do %s end"):format(count, options, body)))
+end
+
+--- A world with the same values; its arrays of these names are its own.
+function M.copy_of(env, names)
+  local own = {}
+  for name, value in pairs(env) do own[name] = value end
+  for _, name in ipairs(names) do
+    if array.is(env[name]) then own[name] = env[name]:clone() end
+  end
+  return own
+end
+
+--- What a world has now under these names.
+function M.contents(env, names)
+  local all = {}
+  for k, name in ipairs(names) do
+    all[k] = array.is(env[name]) and M.bits(env[name]) or env[name]
+  end
+  return all
+end
+
+--- Holds a world to what another one, or itself, had under these names.
+function M.expect_contents(expected, env, names, told)
+  local found = M.contents(env, names)
+  for k, name in ipairs(names) do
+    assert(expected[k] == found[k], told .. ": " .. name)
+  end
 end
 
 --- Runs a text with some globals, and takes them away again.

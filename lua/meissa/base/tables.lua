@@ -10,6 +10,9 @@
 
 local M = {}
 
+--- The types of values that lead to no others.
+M.PLAIN = { ["nil"] = true, number = true, string = true, boolean = true }
+
 --- The `next` of Lua.
 function M.next(t, key) return next(t, key) end
 jit.off(M.next)

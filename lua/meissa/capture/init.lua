@@ -30,7 +30,7 @@ local M = {}
 M.MOST = searches.MOST
 M.register, M.register_library, M.draws = known.register, known.register_library, known.draws
 
-local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
+local PLAIN = tables.PLAIN
 
 local function describe_array(binding, about)
   binding.kind = "array"
@@ -47,7 +47,7 @@ end
 local function bind(state, value, depth, reads)
   local kind = type(value)
   local binding = { kind = kind, depth = depth, value = value }
-  if SIMPLE[kind] then
+  if PLAIN[kind] then
     if kind == "number" then binding.number = value end
     if kind == "boolean" then binding.number = value and 1 or 0 end
     return binding

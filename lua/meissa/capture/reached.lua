@@ -29,7 +29,7 @@ M.MOST = 2 ^ 16
 -- Tables that stand behind one another by `__index`, at most.
 local MOST_BEHIND = 8
 
-local SIMPLE = {["nil"] = true, number = true, boolean = true, string = true}
+local PLAIN = tables.PLAIN
 
 -- Kinds of places, as csrc/binding/reached.h has them.
 local UPVALUE, GLOBALS, FIELD, METATABLE, COUNT = 0, 1, 2, 3, 4
@@ -48,7 +48,7 @@ end
 
 -- Puts something on the stack of what is to be looked at: lists may be linked many times.
 function Walk:wait(value)
-  if SIMPLE[type(value)] or self.seen[value] then return end
+  if PLAIN[type(value)] or self.seen[value] then return end
   self.seen[value] = true
   self.waiting[#self.waiting + 1] = value
 end
@@ -103,7 +103,7 @@ function Walk:table(value)
   self:wait(meta)
   for key, item in tables.each(value) do
     count = count + 1
-    if not SIMPLE[type(key)] or not self:put(FIELD, value, key, item) then return false end
+    if not PLAIN[type(key)] or not self:put(FIELD, value, key, item) then return false end
     self:wait(item)
   end
   return self:put(COUNT, value, false, count)

@@ -42,7 +42,7 @@ for name in string.gmatch([[add sub mul div mod pow unm concat len eq lt le tost
   EVENTS["__" .. name] = OPERATOR
 end
 
-local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
+local PLAIN = tables.PLAIN
 
 -- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
 -- changes =, stores =, writes = whether some function may store into arrays, lives = whether there
@@ -97,12 +97,12 @@ function Search:keys(value)
   local item = rawget(value, 1)
   while item ~= nil do
     length = length + 1
-    if not SIMPLE[type(item)] then keys[#keys + 1] = length end
+    if not PLAIN[type(item)] then keys[#keys + 1] = length end
     item = rawget(value, length + 1)
   end
   for key, each in tables.each(value) do
     local listed = type(key) == "number" and key >= 1 and key <= length and key % 1 == 0
-    if not listed and not (SIMPLE[type(each)] and SIMPLE[type(key)]) then rest[#rest + 1] = key end
+    if not listed and not (PLAIN[type(each)] and PLAIN[type(key)]) then rest[#rest + 1] = key end
   end
   self.left = self.left - #keys - #rest
   if self.left < 0 then return nil end
@@ -257,7 +257,7 @@ end
 local function is_flat(value)
   if getmetatable(value) ~= nil then return false end
   for key, item in tables.each(value) do
-    if not SIMPLE[type(item)] or not SIMPLE[type(key)] then return false end
+    if not PLAIN[type(item)] or not PLAIN[type(key)] then return false end
   end
   return not (builtins[value] or drawing[value] or is_library(value) or namespaces.name(value))
 end

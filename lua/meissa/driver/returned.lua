@@ -12,7 +12,7 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
-local PLAIN = {["nil"] = true, number = true, string = true, boolean = true}
+local PLAIN = tables.PLAIN
 
 -- What a table held before the loop, but for plain values.
 local function contents_of(t)

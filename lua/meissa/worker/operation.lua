@@ -19,7 +19,7 @@ local values = require "meissa.sync.values"
 
 local M = {}
 
-local PLAIN = {["nil"] = true, number = true, string = true, boolean = true}
+local PLAIN = tables.PLAIN
 
 -- Whether a value is plain, a module, or a function that passes `test` and captures only such ones.
 local function is_made_of(value, test, seen)
