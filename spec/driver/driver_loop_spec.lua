@@ -94,6 +94,10 @@ describe("a loop in a driver loop (seed " .. seed .. ")", function()
   it("writes an array, a view and entries with some of its numbers only", function()
     local most = small.most[0]
     small.most[0] = 0 -- on workers
+    finally(function()
+      small.most[0] = most
+      meissa.init {}
+    end)
     meissa.init {workers = 2}
     local A, x = meissa.zeros(N, N), meissa.zeros(N)
     local V, entries = A:narrow(2, 2, 3), {i = {}, j = {}, v = {}}
@@ -137,8 +141,6 @@ describe("a loop in a driver loop (seed " .. seed .. ")", function()
       assert.is_false((pcall(scale, k, N)))
       assert.are.same(before, contents())
     end
-    small.most[0] = most
-    meissa.init {}
   end)
 
   it("sees a subscript leave its array", function()

@@ -104,9 +104,8 @@ for _, first in ipairs(beside) do
       local body, start = first .. " " .. second, starts[1 + compared % 3]
       R:fill(1)
       local expected = run(start, ("for %s do for %s do"):format(each[1], each[2]), body, "end end")
-      for _, head in ipairs {"for i, j in parallel(%s) do",
-                             "for i, j in parallel(%s, {grid = {3, 4}}) do",
-                             "for i, j in parallel(%s, {check = recorded}) do"} do
+      for _, head in ipairs {"for i, j in parallel(%s, {check = recorded}) do",
+                             "for i, j in parallel(%s, {grid = {3, 4}}) do"} do
         R:fill(1)
         local got = run(start, head:format(each[3]), body, "end")
         local uncut = head:find("grid") and got:find("OPT: option 'grid' has 2 entries", 1, true)

@@ -81,7 +81,7 @@ describe("what blocks of loops with levels hand over", function()
     it("keeps the bits of the loop as written: " .. name_of(road), function()
       meissa.init(road)
       math.randomseed(seed + road_number)
-      local random, levelled, few, failed, refused = math.random, 0, 0, 0, 0
+      local random, levelled, few, failed = math.random, 0, 0, 0
       for round = 1, tonumber(os.getenv "MEISSA_HANDED_LOOPS") or 5 do
         local body = draw_body(random)
         local options = ("{engine = '%s', transaction = true, check = false}"):format(
@@ -95,7 +95,6 @@ describe("what blocks of loops with levels hand over", function()
           local ok, refusal = pcall(setfenv(found, env))
           if not ok then -- where iterations meet may depend on what they write
             assert.equal("DEP", refusal.code, told .. tostring(refusal))
-            refused = refused + 1
             break
           end
           expect_contents(contents(expected, WRITTEN), env, WRITTEN, told .. " pass " .. pass)
@@ -188,7 +187,7 @@ describe("what blocks of loops with levels hand over", function()
     for i = 1, n do
       for j = 1, m do before[j][q[i]] = before[j][q[i]] + 1 + 1 + 1 + 1 end
     end
-    assert.is_true(H:sum() - before:sum() < 1e-6 and H[3][q[5]] - before[3][q[5]] == 0)
+    assert.is_true(bits(before) == bits(H))
     assert.equal(20, out[p[n * m]])
   end)
 

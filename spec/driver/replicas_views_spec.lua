@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- meissa.replicas with views, rows, sparse arrays and empty tables as what functions capture, are
 -- given, exchange and return: the same wherever replicas are, and what plain Lua says.
+local expect = require "spec.support.expect"
 local meissa = require "meissa"
 
 local function on_workers(fn)
@@ -36,12 +37,7 @@ end
 
 local function refused(code, words, fn)
   on_workers(function()
-    local ok, err = pcall(fn)
-    assert.is_false(ok)
-    assert.equal(code, err.code, tostring(err))
-    for _, each in ipairs(words) do
-      assert.truthy(tostring(err):find(each, 1, true), tostring(err))
-    end
+    expect.has(tostring(expect.raises(code, words[1], fn)), unpack(words))
   end)
 end
 

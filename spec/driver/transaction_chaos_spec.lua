@@ -113,12 +113,12 @@ local programs = {
 }
 
 describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function()
-  local ratings, killer, stderr
+  local ratings, killer, stderr, most
   local redone = 0 -- notices of workers that died in a loop
 
   setup(function()
     math.randomseed(seed)
-    small.most[0] = 0 -- loops run on workers, where kills meet them
+    most, small.most[0] = small.most[0], 0 -- loops run on workers, where kills meet them
     ratings = make_ratings()
     killer = chaos.killer()
     meissa.init {workers = 1}
@@ -131,6 +131,7 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
   end)
 
   teardown(function()
+    small.most[0] = most
     rawset(io, "stderr", stderr)
     killer()
     meissa.init {}

@@ -241,7 +241,6 @@ local function early_end(lines)
   return histories.renumber(made)
 end
 
---- Name; the rules that may find it; of which jobs: "rounds" or "loop"; the fault.
 -- A block is left in place of its end, as if it had failed, and the job is over all the same.
 local function left(lines, draw)
   local at = pick(lines, " commit ", draw)
@@ -257,6 +256,7 @@ local function left(lines, draw)
   return made
 end
 
+--- Name; the rules that may find it; of which jobs: "rounds" or "loop"; the fault.
 M.list = {
   {"a block of rounds is left, and the job is over", "rounds", "rounds", left},
   {"a block is left, and the job is over", "blocks stages", "loop", left},

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the specs of served arrays share.
+-- What the specs of served arrays and of element lists share: roads, worlds and their bits.
 local array = require "meissa.array"
 local meissa = require "meissa"
 
