@@ -79,11 +79,6 @@ bool ms_node_is_steady(const ms_tally *all, ms_node *node) {
   return look.steady;
 }
 
-static bool same_text(const ms_node *a, const ms_node *b) {
-  if (a->text == NULL || b->text == NULL) return a->text == b->text;
-  return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
-}
-
 /* One expression written twice that gives the same value twice. */
 bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b) {
   a = ms_node_bare(a);
@@ -91,7 +86,7 @@ bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b)
   if (a->kind != b->kind || a->kids != b->kids || a->symbol != b->symbol) return false;
   if ((a->kind == MS_BINARY || a->kind == MS_UNARY) && a->op != b->op) return false;
   if (a->kind == MS_NUMBER && memcmp(&a->number, &b->number, sizeof a->number) != 0) return false;
-  if (!same_text(a, b) || b->boxed || a->kind == MS_TABLE || !is_steady(all, a)) return false;
+  if (!ms_node_same_text(a, b) || b->boxed || a->kind == MS_TABLE || !is_steady(all, a)) return false;
   for (uint32_t k = 0; k < a->kids; k++) {
     if (!ms_node_same_value(all, a->kid[k], b->kid[k])) return false;
   }

@@ -70,13 +70,19 @@ bool ms_node_is_multiple(const ms_node *node) {
   return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
 }
 
+bool ms_node_same_text(const ms_node *a, const ms_node *b) {
+  if (a->text == NULL || b->text == NULL) return a->text == b->text;
+  return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
 bool ms_node_is_same(const ms_node *a, const ms_node *b) {
-  if (a->kind != b->kind || a->op != b->op || a->symbol != b->symbol || a->kids != b->kids)
+  if (a == NULL || b == NULL) return a == b;
+  if (a->kind != b->kind || a->op != b->op || a->symbol != b->symbol || a->kids != b->kids ||
+      a->boxed != b->boxed || !ms_node_same_text(a, b))
     return false;
-  if (a->kind == MS_NUMBER && a->number != b->number) return false;
-  if (a->text != NULL && strcmp(a->text, b->text) != 0) return false;
+  if (a->kind == MS_NUMBER && memcmp(&a->number, &b->number, sizeof a->number) != 0) return false;
   for (uint32_t k = 0; k < a->kids; k++) {
-    if (a->kid[k] != NULL && !ms_node_is_same(a->kid[k], b->kid[k])) return false;
+    if (!ms_node_is_same(a->kid[k], b->kid[k])) return false;
   }
   return true;
 }

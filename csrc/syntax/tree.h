@@ -159,6 +159,9 @@ bool ms_node_is_multiple(const ms_node *node);
 /* Whether a node is `around`, or stands in it; NULL stands in nothing. */
 bool ms_node_is_inside(const ms_node *node, const ms_node *around);
 
+/* Whether the texts of two nodes, a name or a string each, are the same; or neither has one. */
+bool ms_node_same_text(const ms_node *a, const ms_node *b);
+
 /* Whether two expressions are written alike, of the same names. */
 bool ms_node_is_same(const ms_node *a, const ms_node *b);
 

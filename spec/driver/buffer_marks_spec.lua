@@ -231,6 +231,20 @@ describe("marks of what is stored into a buffer", function()
     assert.is_false(is_marked(1000, 1000, "wb[p][1] = wb[p][1] + 1 bump(p)"))
   end)
 
+  it("are of all that lies in a column", function()
+    local n, size = 50, 1000
+    for _, engine in ipairs {"lua", "native"} do
+      meissa.init {workers = 2}
+      local total = meissa.zeros(size, size)
+      local pending = meissa.buffer(total)
+      for i in meissa.parallel(n, {engine = engine}) do
+        pending:select(2, i * 7):add(i)
+      end
+      assert.equal(size * n * (n + 1) / 2, total:sum())
+      assert.equal(3, total[size][21])
+    end
+  end)
+
   it("have names that inner loops with limits from data do not have", function()
     meissa.init {workers = 2}
     local total, starts = meissa.zeros(30000), meissa.zeros({501}, {type = "int32"})

@@ -95,6 +95,18 @@ describe("elements behind a comparison", function()
     assert.is_false(chooses(emit(2 ^ 24)))
   end)
 
+  it("are the same only where their subscripts are written alike", function()
+    local meissa = require "meissa"
+    local A, B = meissa.zeros(10, 10), meissa.rand({10}, {seed = 1})
+    meissa.init {workers = 1}
+    for i in meissa.parallel(10) do
+      if B[i] > 0.5 then A[{i, [2] = 1}] = 1 else A[{i, 1}] = 2 end
+    end
+    assert.equal("lua", meissa.last().engine)
+    for i = 1, 10 do assert.equal(B[i] > 0.5 and 1 or 2, A[i][1]) end
+    meissa.init {}
+  end)
+
   it("are elements: fields are variables, of which blocks note where they found them", function()
     local meissa = require "meissa"
     local parallel, N, M = meissa.parallel, 30, 40

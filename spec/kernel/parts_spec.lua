@@ -46,6 +46,7 @@ end
 describe("methods of rows that have a C form", function()
   it("give what the plain loop gives", function()
     every([[out[i] = r:prod() + q:prod()
+      B[i]:add(A:select(1, 13 - i)) B[i]:narrow(1, 2, 5):add(q:narrow(1, 1, 5))
       out[i] = r:var() + q:var()
       out[i] = r:std() + q:std()
       out[i] = T[2][i]:std() - T[1][i]:prod()

@@ -94,6 +94,13 @@ local bodies = {
   { "rows that change in the loop", false, [[for j = 1, n do
       V[i][j] = A[j][i] + A[j][i + 1]
     end]] },
+  { "rows of what may be nil", false, [[local k = i > 3 and i or nil
+    if k then for j = 2, m do V[i][j] = A[k][j] + A[k][j - 1] end end]] },
+  { "rows that are not there", false, [[local k = i > 3 and i + n or nil
+    if k then for j = 2, m do V[i][j] = A[k][j] + A[k][j - 1] end end]] },
+  { "rows at halves", false, [[for j = 2, m do
+      V[i][j] = A[0.5 * i][j] + A[0.5 * i][j - 1]
+    end]] },
   { "elements that are not added up", false, [[for j = 1, m do
       if A[i][j] > C[i][j] then V[i][j] = A[i][j] * C[i][j] end
     end]] },

@@ -55,7 +55,9 @@ return {
        'ms_c_touch(w, target->site.kind.array, ms_c_text(w, "&%s", to), NULL);', "(void)w;"},
       {"machine code does not mark rows", "csrc/kernel/native/c_row.c",
        "ms_c_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, " ..
-       "given.y.extent);", "(void)w;"},
+       "span);", "(void)span;"},
+      {"columns lie in a row", "csrc/kernel/native/c_row.c",
+       'if (strcmp(given.y.stride, "1") != 0)\n    span', "if (given.y.stride == NULL)\n    span"},
       {"Lua texts do not mark elements", "csrc/kernel/emit/index_path.c",
        "if (!emitter->job->elements[path->array].touched) {", "if (path != NULL) {"},
       {"Lua texts do not mark rows", "csrc/kernel/emit/row.c",

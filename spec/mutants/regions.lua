@@ -78,6 +78,8 @@ return {
     rule = "sums of small integers are computed in 32 bits",
     finders = {small},
     mutants = {
+      {"what a statement finds is found before the loop", "csrc/kernel/native/c_array.c",
+       "whole != NULL && location->plain", "whole != NULL"},
       {"rows end before their last element", "csrc/kernel/native/c_small_sum.c",
        "row->high - row->low + 1", "row->high - row->low"},
       {"integers twice as large are small", "csrc/kernel/native/small_rows.h",

@@ -216,6 +216,7 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   ms_index_keys keys = {0};
   ms_kind_of object;
   if (!take_apart(w, node, &keys, &object)) return false;
+  size_t before = w->out->length;
   const char *base = base_of(w, &keys, &object);
   uint32_t dims = w->emitter->job->bindings[object.array].dim_count;
   *location = (ms_c_location){.kind = object};
@@ -223,6 +224,7 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   location->text =
       address(w, base, offset_of(w, &keys, keys.count, false, &object), location->element);
   location->kind.given += keys.count;
+  location->plain = w->out->length == before;
   return true;
 }
 
@@ -297,7 +299,7 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
   } else {
     const char *element = value.text;
     ms_integer_value *whole = ms_c_as_integer(w, &value, type);
-    if (type == MS_INT32 && whole != NULL) {
+    if (type == MS_INT32 && whole != NULL && location->plain) {
       whole->element = node;
       whole->of_element = element;
     }

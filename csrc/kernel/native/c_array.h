@@ -32,6 +32,7 @@ const char *ms_c_limit(ms_writer *w, uint32_t dim);
 typedef struct ms_c_location {
   ms_kind_of kind; /* of the object that the subscripts complete */
   bool element;
+  bool plain;       /* found without statements */
   const char *text; /* lvalue, or pointer */
 } ms_c_location;
 

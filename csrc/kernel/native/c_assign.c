@@ -272,17 +272,15 @@ bool ms_c_selection(ms_writer *w, const ms_node *node) {
   if (assign[0] == NULL || assign[1] == NULL ||
       !ms_node_is_same(assign[0]->kid[0], assign[1]->kid[0]))
     return false;
-  ms_text ahead = {0}, statements = {0}, *out = w->out;
+  ms_text statements = {0}, *out = w->out;
   bool stops = w->stops;
   const char *text[2];
   uint32_t array;
-  w->out = &ahead;
-  const char *condition = ms_c_condition(w, node->kid[0]);
   w->out = &statements;
-  const char *element = w->why->line == 0 ? both_values(w, assign, text, &array) : NULL;
+  const char *element = both_values(w, assign, text, &array);
   w->out = out;
   if (element != NULL) {
-    if (ahead.length > 0) ms_text_append(w->out, ahead.bytes, ahead.length);
+    const char *condition = ms_c_condition(w, node->kid[0]);
     for (int s = 0; s < 2; s++) {
       const char *held = ms_c_temp(w);
       ms_c_line(w, "const __typeof__(%s) %s = %s;", element, held, text[s]);
@@ -293,8 +291,7 @@ bool ms_c_selection(ms_writer *w, const ms_node *node) {
   } else {
     w->stops = stops;
   }
-  w->failed = w->failed || ahead.failed || statements.failed;
-  ms_text_free(&ahead);
+  w->failed = w->failed || statements.failed;
   ms_text_free(&statements);
   return element != NULL;
 }

@@ -23,7 +23,8 @@ ms_c_value ms_c_left_operand(ms_writer *w, const ms_node *node);
 bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
 
 /* Whether an expression is worth evaluating for nothing: made of few numbers, names and elements by
- * sums, products and comparisons alone. Where it has no statements it stops nowhere. */
+ * sums, products, comparisons, math.max and math.min alone. Where it has no statements it stops
+ * nowhere. */
 bool ms_c_is_plain(const ms_writer *w, const ms_node *node);
 
 /* The value of a local, named at `node`. */

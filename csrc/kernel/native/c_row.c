@@ -59,6 +59,10 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
   return true;
 }
 
+static bool is_row(const ms_kind_of *kind) {
+  return kind->object == MS_OBJECT_VIEW || kind->object == MS_OBJECT_PART;
+}
+
 /* A row as two arguments. */
 static const char *pair(ms_writer *w, const ms_c_row *row) {
   return ms_c_text(w, "%s, %s", row->pointer, row->stride);
@@ -205,7 +209,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
   bool known = measure != MS_MEASURE_NONE && measure < MS_MEASURE_SIZE;
   bool other = known && ms_method_find(node->text)->other;
-  bool row = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_PART;
+  bool row = is_row(&object);
   if (!row || !known || node->kids != 1u + other) {
     refuse(w, node, row && known);
     return none;
@@ -264,8 +268,8 @@ static void add_number(ms_writer *w, const ms_row_arguments *given) {
 static const char *meaning(const ms_writer *w, const ms_node *node, uint32_t *count) {
   *count = node->kids - 1;
   if (strcmp(node->text, "add") != 0 || *count < 1 || *count > 2) return node->text;
-  bool row = ms_typed_expression(w->typed, node->kid[1]).object == MS_OBJECT_VIEW;
-  if (*count == 1 && !row) return node->text;
+  ms_kind_of first = ms_typed_expression(w->typed, node->kid[1]);
+  if (*count == 1 && !is_row(&first)) return node->text;
   *count = 2;
   return "axpy";
 }
@@ -281,7 +285,10 @@ static bool statement(ms_writer *w, const ms_node *node, const ms_method *method
   }
   if (method->other) given.row = node->kid[last];
   if (given.row != NULL && !other_row(w, node, &given)) return true;
-  ms_c_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, given.y.extent);
+  const char *span = given.y.extent; /* from the first element to the last, whose marks are free */
+  if (strcmp(given.y.stride, "1") != 0)
+    span = ms_c_text(w, "(%s - 1) * %s + 1", span, given.y.stride);
+  ms_c_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, span);
   if (method == &plain_add) {
     add_number(w, &given);
     return true;

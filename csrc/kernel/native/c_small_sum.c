@@ -34,8 +34,7 @@ static bool is_known_before(const ms_writer *w, const ms_symbol *symbol, const m
          !ms_node_is_inside(from, loop);
 }
 
-/* Whether a row, or a subscript, is the same in all iterations of the loop, and C without
- * statements. */
+/* Whether a row, or a subscript, is the same in all iterations of the loop. */
 static bool is_steady(const ms_writer *w, const ms_node *node, const ms_node *loop) {
   const ms_node *value;
   uint32_t at = MS_NO_CAPTURE;
@@ -101,8 +100,7 @@ static bool note_element(ms_writer *w, const ms_node *node, const char *text) {
       !is_steady(w, node->kid[0], sums->loop))
     return false;
   uint32_t array = ms_typed_expression(w->typed, node->kid[0]).array;
-  uint32_t last = w->emitter->job->bindings[array].dim_count - 1;
-  if (strcmp(ms_c_stride(w, array, last), "1") != 0 ||
+  if (!ms_emitter_row_major(w->emitter, ms_c_array(w, array)) ||
       ms_c_is_written_in(w, w->emitter->body, array))
     return false;
   ms_c_small_row *row = row_of(sums, node->kid[0]);
@@ -175,6 +173,16 @@ static bool visit_loop(ms_node *node, void *context) {
   return !*found;
 }
 
+/* Whether there are elements that could be added up so. */
+static bool has_int32(const ms_writer *w) {
+  const ms_kernel_job *job = w->emitter->job;
+  for (uint32_t c = 0; c < job->binding_count; c++) {
+    bool dense = job->bindings[c].kind == MS_BIND_ARRAY && !job->bindings[c].sparse;
+    if (dense && job->elements[c].type == MS_INT32) return true;
+  }
+  return false;
+}
+
 static bool is_innermost(const ms_node *loop) {
   bool found = false;
   ms_node_walk(loop->kid[3], visit_loop, &found);
@@ -216,7 +224,7 @@ void ms_c_small_sums_write(ms_writer *w, const ms_node *loop, const char *const 
   ms_c_small_sums sums = {.loop = loop};
   ms_text small = {0};
   bool known = w->frames > 0 && w->within == NULL && !loop->symbols[0]->assigned;
-  if (known && is_innermost(loop)) {
+  if (known && has_int32(w) && is_innermost(loop)) {
     w->small_sums = &sums;
     write_apart(w, write, context, &small);
     w->small_sums = NULL;

@@ -38,9 +38,9 @@ typedef enum ms_native_stop {
   MS_NATIVE_RANDOM,    /* `value` (the lower of `dim` = 2) and `other` do not limit meissa.random */
   MS_NATIVE_DECLINED,  /* nothing has been done: the Lua engine is to run the block */
   MS_NATIVE_REPEATED,  /* `value` entries of a sparse array have the subscripts of one */
-  MS_NATIVE_NARROW,    /* narrow(1, value, other), or select(other, value), cannot be taken of */
-  MS_NATIVE_SELECT,    /* `capture` with `dim` subscripts */
-  MS_NATIVE_LENGTHS    /* text `value` about rows of `capture` and of `dim` elements */
+  MS_NATIVE_NARROW, /* narrow(1, value, other) cannot be taken of `capture[..]`, `dim` subscripts */
+  MS_NATIVE_SELECT, /* select(other, value) cannot be taken of it */
+  MS_NATIVE_LENGTHS /* text `value` about rows of `capture` and of `dim` elements */
 } ms_native_stop;
 
 /* Where and why. */
