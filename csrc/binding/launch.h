@@ -87,10 +87,10 @@ typedef struct ms_launch_datum {
 
 typedef struct ms_launch_result {
   uint32_t capture;
-  bool reduction; /* begins from a number */
-  ms_native_slot
-      *truth;       /* of what `and` or `or` reduces: the kernel's slot that tells whether it */
-  bool begins_true; /* is true before the loop, as it is in all launches; else NULL */
+  bool reduction;        /* begins from a number */
+  ms_native_slot *truth; /* the kernel's slot for whether what `and` or `or` reduces is true before
+                            the loop; NULL: it is no such */
+  bool begins_true;      /* what goes there: the same in all launches */
 } ms_launch_result;
 
 typedef struct ms_launch {

@@ -86,7 +86,8 @@ bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b)
   if (a->kind != b->kind || a->kids != b->kids || a->symbol != b->symbol) return false;
   if ((a->kind == MS_BINARY || a->kind == MS_UNARY) && a->op != b->op) return false;
   if (a->kind == MS_NUMBER && memcmp(&a->number, &b->number, sizeof a->number) != 0) return false;
-  if (!ms_node_same_text(a, b) || b->boxed || a->kind == MS_TABLE || !is_steady(all, a)) return false;
+  if (!ms_node_same_text(a, b) || b->boxed || a->kind == MS_TABLE || !is_steady(all, a))
+    return false;
   for (uint32_t k = 0; k < a->kids; k++) {
     if (!ms_node_same_value(all, a->kid[k], b->kid[k])) return false;
   }

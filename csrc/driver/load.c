@@ -51,7 +51,6 @@ static int complete_operands(const ms_session *session, ms_run *run) {
     ms_operand *operand = &run->operands[i];
     *operand = ms_job_operand_of(job, i);
     if (job->unlogged && operand->writes.blind != 0) operand->writes.blind = MS_WRITES_UNLOGGED;
-    if (!session->config.shared) follow_lists(operand);
     if (session->config.shared) {
       const ms_segment *segment = from->segment;
       if (segment == NULL || from->data < segment->base ||
@@ -62,6 +61,8 @@ static int complete_operands(const ms_session *session, ms_run *run) {
       operand->segment = segment->id;
       operand->segment_size = segment->size;
       operand->place = (uint64_t)(from->data - segment->base);
+    } else {
+      follow_lists(operand);
     }
     if (ms_operand_check(operand, i, &job->grid, session->config.shared, run->err) != 0) return -1;
     const ms_needs *needs = from->needs;

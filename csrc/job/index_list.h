@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Index lists: the elements of an operand, served or written by lists, that one
- * worker's blocks will read.
+ * Index lists: the elements of an operand, served or written by lists, that one worker's blocks
+ * will read.
  *
  * The driver forms the union of what the worker's blocks need, sends it once as LIST frames, and
  * from then on only values, in the list's order. Both ends keep it for further jobs with the same

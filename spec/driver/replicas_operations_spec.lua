@@ -86,6 +86,26 @@ describe("Operations of allReduce", function()
     _G.meissa_calls, _G.other_calls = nil, nil
   end)
 
+  it("cannot write arrays from outside, of any size, wherever they run", function()
+    for _, size in ipairs {3, 300} do
+      for _, captured in ipairs {true, false} do
+        local G = meissa.zeros {size}
+        local function fails()
+          local ok, err = pcall(meissa.replicas, 2, {}, function(r)
+            local own = captured and G or meissa.zeros {size}
+            return (r.allReduce(1, function(a, b)
+              own[1] = own[1] + 1
+              return a + b
+            end))
+          end)
+          return {ok, type(err) == "table" and err.code or "none"}
+        end
+        assert.same({false, "ARR"}, alike(fails))
+        assert.equal(0, G[1])
+      end
+    end
+  end)
+
   it("may draw random numbers, as the driver does", function()
     alike(function()
       meissa.seed(3)

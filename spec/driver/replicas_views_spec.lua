@@ -250,6 +250,20 @@ describe("Replicas refuse", function()
     end)
   end)
 
+  it("arguments that lead to nan, or cannot be copied, hold nothing", function()
+    on_workers(function()
+      local S = meissa.sparse({3, 3}, {i = {1, 2}, j = {2, 3}, v = {1, 2}})
+      local function carries(r, x) return {r.index, x ~= x, S:nnz() } end
+      assert.same({{1, true, 2}, {2, true, 2}}, meissa.replicas(2, {}, carries, 0 / 0))
+      S:mul(2)
+      local bad = newproxy(true)
+      getmetatable(bad).__index = {clone = function() error("no copy", 0) end}
+      assert.is_false((pcall(meissa.replicas, 2, {}, carries, bad)))
+      S:mul(2)
+      assert.equal(4, S[1][2])
+    end)
+  end)
+
   it("two shards of one memory", function()
     local A = matrix()
     local column = A:select(2, 2)

@@ -11,6 +11,7 @@
 local errors = require "meissa.base.errors"
 local dumps = require "meissa.capture.dump"
 local progress = require "meissa.base.progress"
+local interrupt = require "meissa.base.interrupt"
 local remember = require "meissa.base.remember"
 
 local M = {}
@@ -22,7 +23,6 @@ local STDIN = 0
 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
 local base = require("meissa.base.system").directory()
-local interrupt = require "meissa.base.interrupt"
 
 -- Proved texts by chunk source: a list of {text=, records=} (see meissa.capture.dump); usually one,
 -- more after a file changed.

@@ -95,11 +95,11 @@ end
 
 -- A serial loop of which no text is kept, as at a prompt, is run as it stands: an iterator and its
 -- state. Nothing is known of what it captures, so it has no plan.
-local function run_unread(space, info)
+local function run_unread(space, info, line)
   last_plan = nil
   if space.explain then
     io.stderr:write(string.format("meissa: %s:%d: the loop runs serially, as written; its text " ..
-                                  "is not kept\n", info.short_src, info.currentline))
+                                  "is not kept\n", info.short_src, line))
   end
   if space.count == 0 then return finished end -- no loop, as far as random numbers go
   local by_place = space.sparse and not space.ordered and array.repeats(space.array)
@@ -223,7 +223,7 @@ function M.parallel(...)
     errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
   end
   local func = info.func
-  if is_unread(space, info) then return run_unread(space, info) end
+  if is_unread(space, info) then return run_unread(space, info, info.currentline) end
   local record = records.find(func, info, info.currentline)
   planning.check_callee(record, func, 2, M.parallel)
   spaces.check_variables(space, record.variables)
@@ -280,9 +280,9 @@ local function run_plainly(fn, iterator, state)
 end
 
 -- A closure's loop, planned.
-local function plan_closure(fn, space, to_run)
+local function plan_closure(fn, space, info, to_run)
   local plan = to_run and planning.to_run or planning.frame
-  local run = plan(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
+  local run = plan(records.find(fn, info, nil), space, fn, nil)
   if #run.plan.replicas == 0 and not run.levels and not space.unchecked then
     M.examine(run.record, run.plan, space, run.values, run.roots, fn)
   end
@@ -291,10 +291,11 @@ end
 
 -- Runs a closure over a space.
 local function each_of(space, fn, called)
-  local info = debug.getinfo(fn, "Sl")
-  info.currentline = info.linedefined
-  if is_unread(space, info) then return run_plainly(fn, run_unread(space, info)) end
-  local run = plan_closure(fn, space, true)
+  local info = debug.getinfo(fn, "S")
+  if is_unread(space, info) then
+    return run_plainly(fn, run_unread(space, info, info.linedefined))
+  end
+  local run = plan_closure(fn, space, info, true)
   local plan, slots = run.plan, run.record.slots
   last_plan = plans.unmeasured(plan)
   plans.check(plan, space)
@@ -345,7 +346,7 @@ function M.plan(...)
   local count = select("#", ...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
-    return planning.complete(plan_closure(fn, space))
+    return planning.complete(plan_closure(fn, space, debug.getinfo(fn, "S")))
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")

@@ -214,7 +214,7 @@ local function find_lists(run, pack, execute)
   if not string.find(run.plan.prefetch.text, MARKS, 1, true) then return find_nothing(run) end
   local own = slice_of(run)
   local slice = prepare(run, own)
-  if not slice then return nil, 0 end
+  if not slice then return {}, 0 end
   local told = pack(slice)
   local state, kept = state_of(told), run.grid.needs
   if kept and kept.slice == own and state and kept.state == state then return kept, 0 end

@@ -41,7 +41,18 @@ local function all_finished(run)
   return not waiting
 end
 
+-- Operations of allReduce are copies, as they are where they are sent.
+local function copy_operations(run)
+  for _, replica in ipairs(run.replicas) do
+    local request = replica.request
+    if request and request.op then
+      request.op = isolate.copy(request.op, {}, 0, function() return nil end, replica.held)
+    end
+  end
+end
+
 local function meet_all(run)
+  copy_operations(run)
   local requests, kind = {}, run.replicas[1].request.kind
   for k, replica in ipairs(run.replicas) do
     requests[k] = replica.request
@@ -66,8 +77,6 @@ end
 
 -- ------------------------------------------------------------------------------- in this process
 
-local STUB = "meissa.worker.replica_stub" -- stands for r where that is over
-
 -- All see what was written to shards.
 local function publish(run)
   for _, replica in ipairs(run.replicas) do
@@ -78,22 +87,11 @@ local function publish(run)
   end
 end
 
--- Operations of allReduce are copies, as they are where they are sent.
-local function copy_operations(run)
-  for _, replica in ipairs(run.replicas) do
-    local request = replica.request
-    if request and request.op then
-      local op, _, _, held = isolate.copy(request.op, {}, 0, function() return nil end)
-      request.op = op
-      for _, release in ipairs(held) do replica.held[#replica.held + 1] = release end
-    end
-  end
-end
-
 -- What a function has returned, as it is where it has travelled: nothing of it is anybody else's.
 local function copy_result(replica)
   local ok, bytes = interrupt.pcall(message.pack, {replica.result}, 1,
-                                    {path = tostring, named = {[replica.face] = STUB}})
+                                    {path = tostring,
+                                     named = {[replica.face] = replica_stubs.NAME}})
   if not ok then return replica.result end
   return (message.open(bytes)[1])
 end
@@ -103,7 +101,6 @@ local function run_here(run, fn, setup, arguments, count)
   for k = 1, run.count do replica_coroutines.begin(run, k, fn, arguments, count) end
   publish(run)
   while not all_finished(run) do
-    copy_operations(run)
     local answer, gets = meet_all(run)
     for _, replica in ipairs(gets and run.replicas or {}) do
       values.assign(replica.request.values, gets)
@@ -226,7 +223,7 @@ local function run_there(run, sent)
   run.mailbox, run.read = hosting.mailbox(run.count, FIRST_ROW), nil
   run.other = run.mailbox and hosting.mailbox(run.count, FIRST_ROW)
   if not run.other then run.mailbox = nil end
-  for k = 1, run.count do run.replicas[k] = {index = k} end
+  for k = 1, run.count do run.replicas[k] = {index = k, held = {}} end
   local shards = make_step(run, {count = run.count, draws = run.draws, sent = sent,
                                  torch = package.loaded.torch ~= nil})
   while not all_finished(run) do

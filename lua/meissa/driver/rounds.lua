@@ -302,7 +302,7 @@ local function run_all(self, plan)
     local most = math.max(1, math.floor(MOST_RUN / run.grid.ranges[2]))
     run.short = on_workers() and not request.sync.lags and is_short(run)
     if run.short then
-      most = math.min(most, math.ceil(WHILE / (seconds_of(run))))
+      most = math.min(most, math.ceil(WHILE / seconds_of(run)))
     end
     local last = math.min(round_tests.target(self, done), run.base + run.size, done + most)
     -- Each job is undone by itself; what else than versions they have made, by these, also where

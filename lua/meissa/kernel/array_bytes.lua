@@ -81,7 +81,7 @@ local function unpack_sparse(told)
 end
 
 local function unpack(told, mailbox)
-  if told.at then return mailbox:array(told) end
+  if told.at then return finish(mailbox:array(told), told) end
   if told.coords then return unpack_sparse(told) end
   local made = array.zeros(told.dims, {type = told.type})
   ffi.copy(ffi.cast(bytes_at, array.core(made).data), told.bytes, #told.bytes)

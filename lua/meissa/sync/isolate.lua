@@ -23,7 +23,13 @@ local function common_tables()
 end
 
 --- Whether a value is a table that all copies have in common: a module, or all globals.
-function M.is_common(value) return common_tables()[value] ~= nil end
+function M.is_common(value)
+  if value == _G or value == package then return true end
+  for _, module in tables.each(package.loaded) do
+    if rawequal(module, value) then return true end
+  end
+  return false
+end
 
 local Copy = {}
 Copy.__index = Copy
@@ -114,8 +120,8 @@ end
 -- Finds the dense arrays that a value leads to.
 local function find_arrays(self, value, seen, list)
   local kind = type(value)
-  if seen[value] or self.common[value] then return end
-  if kind ~= "nil" then seen[value] = true end
+  if tables.PLAIN[kind] or seen[value] or self.common[value] then return end
+  seen[value] = true
   if array.is(value) then
     if array.core(value).sparse == 0 then list[#list + 1] = value end
   elseif kind == "table" and not array.is_any(value) then
@@ -144,12 +150,13 @@ end
 
 --- Copies for one replica: `fn` and its arguments.
 -- @func instead_of gives what copies have in the place of a builtin, or nil
+-- @tab held gets functions after whose calls captured sparse arrays can be written again, where an
+-- error is raised, too
 -- @treturn func the function's copy @treturn table its arguments
 -- @treturn table the captured arrays, by the views that stand for them
--- @treturn table functions after whose calls captured sparse arrays can be written again
-function M.copy(fn, arguments, count, instead_of)
+function M.copy(fn, arguments, count, instead_of, held)
   local self = setmetatable({seen = {}, variables = {}, originals = {}, storages = {},
-                             held = {}, globals = {}, instead_of = instead_of,
+                             held = held, globals = {}, instead_of = instead_of,
                              common = common_tables()}, Copy)
   local made = copy_function(self, fn)
   local given = {}
@@ -159,7 +166,7 @@ function M.copy(fn, arguments, count, instead_of)
     if arguments[k] ~= nil then given[k] = copy_value(self, arguments[k]) end
   end
   self.clones, self.seen = nil, seen -- for globals
-  return made, given, self.originals, self.held
+  return made, given, self.originals
 end
 
 return M

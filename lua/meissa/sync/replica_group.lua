@@ -151,14 +151,16 @@ end
 
 -- ------------------------------------------------------------------------------------- making
 
+local function refuse_target(value, what)
+  errors.raise("OPT", "%s of meissa.replicate must be a dense array of floats or doubles, not %s",
+               what, tostring(value))
+end
+
 -- What is to be replicated, or damped, as an array: a row or slice as the view that it is.
 local function check_target(value, what)
   local fits = array.is(value) and array.core(value).sparse == 0 and
     sizes[array.describe(value).type]
-  if not fits then
-    errors.raise("OPT", "%s of meissa.replicate must be a dense array of floats or doubles, " ..
-                 "not %s", what, tostring(value))
-  end
+  if not fits then refuse_target(value, what) end
   value = array.to_handle(value)
   if #array.describe(value).dims == 8 then
     errors.raise("OPT", "meissa.replicate takes arrays of at most 7 dimensions")
@@ -237,7 +239,9 @@ end
 -- Arrays that a merge damps.
 local function check_damped(group)
   for _, each in ipairs(group.settings and group.settings.merge.damp or {}) do
-    check_target(array.is_handle(each) and each, "an array that is damped by a merge")
+    local what = "an array that is damped by a merge"
+    if not array.is_handle(each) then refuse_target(each, what) end
+    check_target(each, what)
   end
 end
 

@@ -17,6 +17,7 @@ local mailboxes = require "meissa.kernel.mailbox"
 local meetings = require "meissa.sync.meeting"
 local message = require "meissa.kernel.message"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
+local replica_stubs = require "meissa.worker.replica_stub"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
@@ -33,7 +34,7 @@ M.KEY = "a step of meissa.replicas"
 local run -- what this process has of the present run; earlier ones are over
 
 -- Where something is sent from here, r is not there.
-local AWAY, named = "meissa.worker.replica_stub", setmetatable({}, {__mode = "k"})
+local AWAY, named = replica_stubs.NAME, setmetatable({}, {__mode = "k"})
 
 local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function()
   return "what a replica gives"

@@ -83,10 +83,13 @@ end
 -- nil: the driver is to do it.
 local function reduce(op, lists)
   local place, before = begin_draws()
+  local held = {}
   local ok, results = pcall(function()
-    local own = is_made_of(op, changes_nothing, {}) and op or isolate.copy(op, {}, 0, instead_of)
+    local own = is_made_of(op, changes_nothing, {}) and op or
+      (isolate.copy(op, {}, 0, instead_of, held))
     return values.reduce(lists, own, true)
   end)
+  for _, release in ipairs(held) do release() end
   if end_draws(place, before) or not ok then return nil end
   for e, result in ipairs(results) do
     if not values.fit(result, lists[1][e]) then return nil end

@@ -296,7 +296,8 @@ function M.begin(run, index, fn, arguments, count)
   local self = new_replica(run, index)
   run.replicas[index] = self
   local own, given
-  own, given, self.originals, self.held = isolate.copy(fn, arguments, count, instead_of)
+  self.held = {}
+  own, given, self.originals = isolate.copy(fn, arguments, count, instead_of, self.held)
   self.thread = coroutine.create(function() return own(self.face, unpack(given, 1, count)) end)
   self.place = random.place_of(run.draws, index)
   M.go_on(self)

@@ -7,6 +7,9 @@ local errors = require "meissa.base.errors"
 
 local M = {}
 
+--- What stands there for r where something is sent to: this module.
+M.NAME = "meissa.worker.replica_stub"
+
 local state = {}
 
 --- Says which call of r is being answered; nil: none.
