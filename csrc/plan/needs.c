@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/touched_walk.h"
 #include "plan/axis.h"
 
 #define AT_ONCE 8 /* elements that are looked at together where there are no marks */
@@ -49,24 +50,20 @@ size_t ms_marks_take(double *marks, int64_t count, char *out) {
 
 size_t ms_marks_take_touched(double *marks, int64_t count, uint64_t *touched, char *out) {
   char *at = out;
-  int64_t last = 0, first = 0, end = 0; /* of the run before, and of the present one */
-  for (int64_t word = 0; word < MS_TOUCHED_WORDS(count); word++) {
-    for (; touched[word] != 0; touched[word] &= touched[word] - 1) {
-      int64_t e = (word * 64 + __builtin_ctzll(touched[word])) * MS_TOUCHED_UNIT;
-      int64_t until = count - e < MS_TOUCHED_UNIT ? count : e + MS_TOUCHED_UNIT;
-      for (; e < until; e++) {
-        if (marks[e] == 0) continue;
-        if (e != end) {
-          if (end > first) at = ms_element_run_write(at, last, first, end - first);
-          if (end > first) last = end;
-          first = e;
-        }
-        end = e + 1;
-        marks[e] = 0;
+  int64_t word = 0, first, size, last = 0, from = 0, to = 0; /* the run before; the present one */
+  while (ms_touched_next(count, touched, &word, &first, &size)) {
+    int64_t stop = first + size, end, run = find_run(marks, stop, first, &end);
+    for (; run < stop; run = find_run(marks, stop, end, &end)) {
+      memset(marks + run, 0, (size_t)(end - run) * sizeof *marks);
+      if (run != to) {
+        if (to > from) at = ms_element_run_write(at, last, from, to - from);
+        if (to > from) last = to;
+        from = run;
       }
+      to = end;
     }
   }
-  if (end > first) at = ms_element_run_write(at, last, first, end - first);
+  if (to > from) at = ms_element_run_write(at, last, from, to - from);
   return (size_t)(at - out);
 }
 

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "array/touched_walk.h"
+
 typedef struct run_head {
   int64_t first, length;
 } run_head;
@@ -116,28 +118,10 @@ size_t ms_pending_take(double *pending, int64_t count, char *out) {
   return (size_t)(writer.out - out);
 }
 
-/* From so many marks of a word on all that it stands for is looked at. */
-#define MANY 24
-
-/* Takes marks off: which elements, from `first` on, they stand for; false when none is left. `word`
- * is where to look, 0 in the beginning. */
-static bool next_touched(int64_t count, uint64_t *touched, int64_t *word, int64_t *first,
-                         int64_t *size) {
-  while (*word < MS_TOUCHED_WORDS(count) && touched[*word] == 0) ++*word;
-  if (*word == MS_TOUCHED_WORDS(count)) return false;
-  uint64_t *marks = &touched[*word];
-  bool many = __builtin_popcountll(*marks) >= MANY;
-  *first = (*word * 64 + (many ? 0 : __builtin_ctzll(*marks))) * MS_TOUCHED_UNIT;
-  *size = many ? 64 * MS_TOUCHED_UNIT : MS_TOUCHED_UNIT;
-  if (*size > count - *first) *size = count - *first;
-  *marks = many ? 0 : *marks & (*marks - 1);
-  return true;
-}
-
 size_t ms_pending_take_touched(double *pending, int64_t count, uint64_t *touched, char *out) {
   run_writer writer = {.out = out};
   int64_t word = 0, first, size;
-  while (next_touched(count, touched, &word, &first, &size)) {
+  while (ms_touched_next(count, touched, &word, &first, &size)) {
     take_piece(&writer, pending + first, size, first);
   }
   close_run(&writer);
@@ -146,7 +130,7 @@ size_t ms_pending_take_touched(double *pending, int64_t count, uint64_t *touched
 
 void ms_pending_clear_touched(double *pending, int64_t count, uint64_t *touched) {
   int64_t word = 0, first, size;
-  while (next_touched(count, touched, &word, &first, &size)) {
+  while (ms_touched_next(count, touched, &word, &first, &size)) {
     memset(pending + first, 0, (size_t)size * sizeof *pending);
   }
 }

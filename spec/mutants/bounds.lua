@@ -39,8 +39,7 @@ return {
     finders = {{spec = "spec/kernel/native_update_spec.lua"}},
     mutants = {
       {"fields are elements", "csrc/kernel/native/c_assign.c",
-       "|| ms_typed_binding(w->typed, target, &value) != MS_NO_CAPTURE)",
-       "|| (false && ms_typed_binding(w->typed, target, &value) != MS_NO_CAPTURE))"},
+       "return indexed ? assign : NULL;", "return target->kind == MS_INDEX ? assign : NULL;"},
       {"any condition compares", "csrc/kernel/native/c_assign.c",
        "condition->kind == MS_BINARY && condition->op >= MS_OP_EQ &&", "true ||"},
       {"any element is compared", "csrc/kernel/native/c_assign.c",
@@ -62,8 +61,8 @@ return {
       {"what may stop is computed", "csrc/kernel/native/c_assign.c",
        "return w->out->length == 0 ? element : NULL;", "return element;"},
       {"what takes time is computed", "csrc/kernel/native/c_assign.c",
-       "return element && ms_c_is_plain(w, assign->kid[1]) ? assign : NULL;",
-       "return element ? assign : NULL;"},
+       "if (assign == NULL || !ms_c_is_plain(w, assign->kid[1])) return NULL;",
+       "if (assign == NULL) return NULL;"},
     },
   },
   {

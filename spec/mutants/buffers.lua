@@ -70,7 +70,7 @@ return {
        "at + count - 1, 64 do", "at, 64 do"},
       {"stores through objects are trusted", "lua/meissa/kernel/init.lua",
        "    distrust(found, taken)\n", ""},
-      {"marks of a full word end at its first", "csrc/sync/pending.c",
+      {"marks of a full word end at its first", "csrc/array/touched_walk.h",
        "*size = many ? 64 * MS_TOUCHED_UNIT : MS_TOUCHED_UNIT;", "*size = MS_TOUCHED_UNIT;"},
     },
   },

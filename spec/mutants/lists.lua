@@ -88,8 +88,8 @@ return {
     finders = {needs, marks},
     mutants = {
       {"what was touched ends with a unit's last element but one", "csrc/plan/needs.c",
-       "count - e < MS_TOUCHED_UNIT ? count : e + MS_TOUCHED_UNIT;",
-       "count - e < MS_TOUCHED_UNIT ? count : e + MS_TOUCHED_UNIT - 1;", finders = {needs}},
+       "int64_t stop = first + size, end,", "int64_t stop = first + size - 1, end,",
+       finders = {needs}},
       {"marks have the name of an inner loop's limit", "csrc/kernel/emit/emitter.c",
        '"%sd%u", emitter->prefix, at + 1);', '"%st%u", emitter->prefix, at + 1);',
        finders = {marks}},

@@ -47,7 +47,7 @@ return {
       {"draws are the worker's", "lua/meissa/worker/operation.lua",
        "if end_draws(place, before) or not ok then", "end_draws(place, before) if not ok then"},
       {"what it counts it counts for good", "lua/meissa/worker/operation.lua",
-       "or isolate.copy(op, {}, 0, instead_of)", "or op"},
+       "(isolate.copy(op, {}, 0, instead_of, held))", "op"},
       {"counting changes nothing", "lua/meissa/worker/operation.lua",
        "return not about.assigns", "return true"},
       {"no global is changed by who reads it", "lua/meissa/worker/operation.lua",

@@ -170,13 +170,21 @@ void ms_c_assignment(ms_writer *w, const ms_node *node) {
  * not fit into caches takes longer to write than to leave alone. */
 #define MOST_REWRITTEN ((uint64_t)1 << 26)
 
-bool ms_c_is_update(const ms_writer *w, const ms_node *node) {
-  if (node->kids != 2 || node->kid[1]->kids != 1) return false;
-  const ms_node *condition = node->kid[0], *assign = node->kid[1]->kid[0], *value;
-  if (assign->kind != MS_ASSIGN || assign->targets != 1 || assign->kids != 2) return false;
+/* The assignment of one value to something that is indexed and no captured path names, which a
+ * block is; or NULL. A field is a variable: more is noted of it than its value. */
+static const ms_node *lone_assignment(const ms_writer *w, const ms_node *block) {
+  const ms_node *assign = block->kids == 1 ? block->kid[0] : NULL, *value;
+  if (assign == NULL || assign->kind != MS_ASSIGN || assign->targets != 1 || assign->kids != 2)
+    return NULL;
   const ms_node *target = assign->kid[0];
-  if (target->kind != MS_INDEX || ms_typed_binding(w->typed, target, &value) != MS_NO_CAPTURE)
-    return false; /* a field is a variable: more is noted of it than its value */
+  bool indexed =
+      target->kind == MS_INDEX && ms_typed_binding(w->typed, target, &value) == MS_NO_CAPTURE;
+  return indexed ? assign : NULL;
+}
+
+bool ms_c_is_update(const ms_writer *w, const ms_node *node) {
+  if (node->kids != 2 || lone_assignment(w, node->kid[1]) == NULL) return false;
+  const ms_node *condition = node->kid[0];
   while (condition->kind == MS_PAREN) condition = condition->kid[0];
   return condition->kind == MS_BINARY && condition->op >= MS_OP_EQ && condition->op <= MS_OP_GE;
 }
@@ -234,16 +242,12 @@ void ms_c_update(ms_writer *w, const ms_node *node) {
   ms_text_free(&statements);
 }
 
-/* The assignment that a block is, of an element that a captured path does not name; or NULL. */
-static const ms_node *lone_assignment(const ms_writer *w, const ms_node *block) {
-  const ms_node *assign = block->kids == 1 ? block->kid[0] : NULL, *value;
-  if (assign == NULL || assign->kind != MS_ASSIGN || assign->targets != 1 || assign->kids != 2)
-    return NULL;
-  const ms_node *target = assign->kid[0];
-  bool element = target->kind == MS_INDEX &&
-                 ms_typed_expression(w->typed, target->kid[0]).object == MS_OBJECT_VIEW &&
-                 ms_typed_binding(w->typed, target, &value) == MS_NO_CAPTURE;
-  return element && ms_c_is_plain(w, assign->kid[1]) ? assign : NULL;
+/* The same of an element, whose value is worth evaluating for nothing. */
+static const ms_node *quick_assignment(const ms_writer *w, const ms_node *block) {
+  const ms_node *assign = lone_assignment(w, block);
+  if (assign == NULL || !ms_c_is_plain(w, assign->kid[1])) return NULL;
+  ms_kind_of base = ms_typed_expression(w->typed, assign->kid[0]->kid[0]);
+  return base.object == MS_OBJECT_VIEW ? assign : NULL;
 }
 
 /* The values of both assignments for one element, whose text is given; NULL if one, or what finds
@@ -267,8 +271,8 @@ static const char *both_values(ms_writer *w, const ms_node *const assign[2], con
 
 bool ms_c_selection(ms_writer *w, const ms_node *node) {
   if (w->careful > 0 || w->frames == 0 || node->kids != 3) return false;
-  const ms_node *const assign[2] = {lone_assignment(w, node->kid[1]),
-                                    lone_assignment(w, node->kid[2])};
+  const ms_node *const assign[2] = {quick_assignment(w, node->kid[1]),
+                                    quick_assignment(w, node->kid[2])};
   if (assign[0] == NULL || assign[1] == NULL ||
       !ms_node_is_same(assign[0]->kid[0], assign[1]->kid[0]))
     return false;

@@ -111,7 +111,7 @@ local function open_rows(self, earlier)
 end
 
 --- What the rounds of a loop need beside the loop.
--- @tab run the loop's run @tab states of its groups: {group =, before = vectors, out = vectors,
+-- @tab run the loop's run @tab states of its groups: {group =, before = vectors,
 -- copies = function(k), count =} each @number rounds how many the loop may have
 -- @tab[opt] earlier the same before settings changed
 -- Errors: OPT ARR INT.

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What the driver has of the copies of a group of replicas: their values as vectors, before a
--- round and after it.
+--- What the driver has of the copies of a group of replicas: their values as vectors.
 -- @module meissa.driver.replica_copies
 
 local array = require "meissa.array"
@@ -50,13 +49,12 @@ function M.store(group, list)
 end
 
 --- A group's copies: {group =, count = elements of a replica, before = vectors, copies(k) = those
--- of replica k}, and if it has exchanges `exchange` of meissa.sync.exchange and room for it.
+-- of replica k}, and if it has exchanges `exchange` of meissa.sync.exchange.
 function M.open(group)
   local state = {group = group, count = size_of(group), before = new_vectors(group),
                  copies = function(k) return copies_of(group, k) end}
   load_copies(group, state.before)
   if not group.exchange then return state end
-  state.out = new_vectors(group)
   state.exchange = exchanges.new(group.settings, state.count, state.before)
   return state
 end

@@ -34,6 +34,7 @@ local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local topologies = require "meissa.sync.topology"
+local vectors = require "meissa.sync.vector"
 
 local M = {}
 
@@ -267,15 +268,15 @@ function Loop:finish()
   for _, state in ipairs(self.states) do
     local group = state.group
     if group.final == "mean" then
-      local merged = state.out[1]
+      local merged = vectors.new(state.count)
       state.exchange:value(state.before, merged)
       local at = 0
       for _, member in ipairs(group.members) do
         replica_groups.assign(member.target, merged + at)
         at = at + array.describe(member.target).count
       end
-      for k = 2, group.replicas do ffi.copy(state.out[k], merged, 8 * state.count) end
-      copies.store(group, state.out)
+      for k = 1, group.replicas do ffi.copy(state.before[k], merged, 8 * state.count) end
+      copies.store(group, state.before)
     end
   end
   for _, group in ipairs(self.groups) do
