@@ -3,9 +3,11 @@
  * Segments: see segment.h.
  *
  * Pooled segments are slabs: all slots of one have the same size, a power of two, and a bitmap
- * says which are taken. A slot that was used before is zeroed when it is taken again, or its pages
- * are given back to the kernel when it is released, whichever is cheaper. Owner of all segments is
- * this file; the lists are static because memory of a process is. One thread. */
+ * says which are taken. What is released goes to the kernel after a while only: the last blocks of
+ * whole pages are kept, still taken from their segments, for who wants as much next. Pages from the
+ * kernel are dearer than zeroing the old ones, twenty times in shared memory, and each process that
+ * maps a segment pays for them anew. Owner of all segments is this file; the lists are static
+ * because memory of a process is. One thread. */
 #include "array/segment.h"
 
 #include <errno.h>
@@ -34,6 +36,12 @@
 /* What is left to the rest of the machine: a sixteenth of what is free, at most this. */
 #define RESERVE ((uint64_t)256 << 20)
 
+/* Released blocks that are kept: so many, and so many bytes in all, or this part of the memory that
+ * was free at first. */
+#define KEPT_BLOCKS 256
+#define KEPT_BYTES  ((uint64_t)64 << 20)
+#define KEPT_PART   32
+
 /* A segment with what only this file knows. `slot` is 0 for one that belongs to a large block. */
 typedef struct mapping {
   ms_segment segment; /* first, so that a segment's address is its mapping's */
@@ -45,6 +53,9 @@ typedef struct mapping {
 
 static mapping *pools[TIERS];
 static mapping *larges;
+static ms_segment_block kept[KEPT_BLOCKS]; /* the one that was released last is the last one */
+static uint32_t kept_count;
+static uint64_t kept_bytes, kept_most;
 static uint64_t last_id, bytes_taken;
 static uint32_t segment_count;
 static void (*gone_listener)(uint64_t, void *);
@@ -111,11 +122,12 @@ static room look_at_memory(size_t size) {
   return found;
 }
 
-int ms_segment_check(size_t size, ms_error *err) {
+static int check_memory(size_t size, ms_error *err) {
   if (size < CHECKED) return 0;
   room found = look_at_memory(size);
-  if (!found.enough && reclaim_listener != NULL) {
-    reclaim_listener(reclaim_context);
+  if (!found.enough) {
+    ms_segment_trim();
+    if (reclaim_listener != NULL) reclaim_listener(reclaim_context);
     found = look_at_memory(size);
   }
   if (found.enough) return 0;
@@ -129,6 +141,10 @@ int ms_segment_check(size_t size, ms_error *err) {
                       " MB available, the cgroup's limit is %s; free arrays with A:free(), or use "
                       "type = \"float\"",
                       size / 1000000 + 1, found.machine / 1000000, limit);
+}
+
+int ms_segment_check(size_t size, ms_error *err) {
+  return size <= kept_bytes ? 0 : check_memory(size, err);
 }
 
 static int map_memory(ms_segment *segment, size_t size, ms_error *err) {
@@ -222,7 +238,7 @@ static void take_slot(ms_segment_block *block, mapping *pool, size_t size) {
 
 static int take_large(ms_segment_block *block, size_t size, ms_error *err) {
   if (size > SIZE_MAX / 2) return ms_error_set(err, MS_ARR, "%zu bytes are too many", size);
-  if (ms_segment_check(size, err) != 0) return -1;
+  if (check_memory(size, err) != 0) return -1;
   mapping *own = new_mapping((size + PAGE - 1) / PAGE * PAGE, err);
   if (own == NULL) return -1;
   own->next = larges;
@@ -232,18 +248,14 @@ static int take_large(ms_segment_block *block, size_t size, ms_error *err) {
   return 0;
 }
 
-int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err) {
-  if (size > LARGEST_SLOT) {
-    if (take_large(block, size, err) != 0) return -1;
-  } else {
-    if (ms_segment_check(size, err) != 0) return -1;
-    unsigned tier = tier_of(size);
-    mapping *pool = pools[tier];
-    while (pool != NULL && pool->segment.blocks == pool->slots) pool = pool->next;
-    if (pool == NULL && (pool = new_pool(tier, err)) == NULL) return -1;
-    take_slot(block, pool, size);
-  }
-  bytes_taken += size;
+static int take_fresh(ms_segment_block *block, size_t size, ms_error *err) {
+  if (size > LARGEST_SLOT) return take_large(block, size, err);
+  if (check_memory(size, err) != 0) return -1;
+  unsigned tier = tier_of(size);
+  mapping *pool = pools[tier];
+  while (pool != NULL && pool->segment.blocks == pool->slots) pool = pool->next;
+  if (pool == NULL && (pool = new_pool(tier, err)) == NULL) return -1;
+  take_slot(block, pool, size);
   return 0;
 }
 
@@ -264,23 +276,94 @@ static bool has_room_elsewhere(const mapping *list, const mapping *pool) {
   return false;
 }
 
-void ms_segment_block_release(ms_segment_block *block) {
-  if (block->segment == NULL) return;
-  mapping *from = (mapping *)(void *)block->segment;
-  bytes_taken -= block->size;
+static mapping *mapping_of(const ms_segment_block *block) {
+  return (mapping *)(void *)block->segment;
+}
+
+static void give_back(const ms_segment_block *block) {
+  mapping *from = mapping_of(block);
   from->segment.blocks--;
   if (from->slot == 0) {
     drop_mapping(&larges, from);
-  } else {
-    size_t slot = block->offset / from->slot;
-    unsigned tier = tier_of(from->slot);
-    from->taken[slot / 64] &= ~((uint64_t)1 << slot % 64);
-    if (from->segment.blocks == 0 &&
-        (from->slot > POOL_SIZE / POOL_SLOTS || has_room_elsewhere(pools[tier], from))) {
-      drop_mapping(&pools[tier], from);
-    } else {
-      give_back_pages(from, block->offset);
-    }
+    return;
   }
+  size_t slot = block->offset / from->slot;
+  unsigned tier = tier_of(from->slot);
+  from->taken[slot / 64] &= ~((uint64_t)1 << slot % 64);
+  if (from->segment.blocks == 0 &&
+      (from->slot > POOL_SIZE / POOL_SLOTS || has_room_elsewhere(pools[tier], from))) {
+    drop_mapping(&pools[tier], from);
+  } else {
+    give_back_pages(from, block->offset);
+  }
+}
+
+/* What a block takes of its segment: that of another one of as much can take its place. */
+static size_t room_of(const ms_segment_block *block) {
+  const mapping *from = mapping_of(block);
+  return from->slot == 0 ? from->segment.size : from->slot;
+}
+
+static ms_segment_block remove_kept(uint32_t at) {
+  ms_segment_block block = kept[at];
+  kept_bytes -= room_of(&block);
+  kept_count--;
+  memmove(&kept[at], &kept[at + 1], (kept_count - at) * sizeof *kept);
+  return block;
+}
+
+void ms_segment_trim(void) {
+  while (kept_count > 0) {
+    ms_segment_block block = remove_kept(kept_count - 1);
+    give_back(&block);
+  }
+}
+
+static uint64_t most_to_keep(void) {
+  if (kept_most > 0) return kept_most;
+  ms_memory memory = ms_memory_read("");
+  uint64_t least = memory.available < memory.group_free ? memory.available : memory.group_free;
+  kept_most = least / KEPT_PART < KEPT_BYTES ? least / KEPT_PART + 1 : KEPT_BYTES;
+  return kept_most;
+}
+
+/* Keeps a released block, and gives back those that have been kept longest instead; whether it
+ * does. */
+static bool keep(const ms_segment_block *block) {
+  size_t size = room_of(block);
+  if (size < PAGE || size > most_to_keep()) return false;
+  while (kept_count == KEPT_BLOCKS || kept_bytes + size > kept_most) {
+    ms_segment_block oldest = remove_kept(0);
+    give_back(&oldest);
+  }
+  kept[kept_count++] = *block;
+  kept_bytes += size;
+  return true;
+}
+
+/* Takes a kept block of which `size` bytes would take all; whether there is one. */
+static bool take_kept(ms_segment_block *block, size_t size) {
+  size_t wanted =
+      size > LARGEST_SLOT ? (size - 1) / PAGE * PAGE + PAGE : SMALLEST_SLOT << tier_of(size);
+  for (uint32_t at = kept_count; at-- > 0;) {
+    if (room_of(&kept[at]) != wanted) continue;
+    *block = remove_kept(at);
+    block->size = size;
+    memset(ms_segment_block_at(block), 0, size);
+    return true;
+  }
+  return false;
+}
+
+int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err) {
+  if (!take_kept(block, size) && take_fresh(block, size, err) != 0) return -1;
+  bytes_taken += size;
+  return 0;
+}
+
+void ms_segment_block_release(ms_segment_block *block) {
+  if (block->segment == NULL) return;
+  bytes_taken -= block->size;
+  if (!keep(block)) give_back(block);
   *block = (ms_segment_block){0};
 }

@@ -32,8 +32,12 @@ typedef struct ms_segment_block {
  * against MemAvailable and the cgroup's limit before anything is allocated; MS_ARR names both. */
 int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err);
 
-/* Gives a block back; its segment is unmapped with its last block (pooled ones may be kept). */
+/* Gives a block back; its segment is unmapped with its last block. The last ones of whole pages are
+ * kept for a while, up to 64 MB, which counts as memory that can be taken. */
 void ms_segment_block_release(ms_segment_block *block);
+
+/* Gives back what is kept. */
+MS_API void ms_segment_trim(void);
 
 /* The address of a block in this process. */
 static inline void *ms_segment_block_at(const ms_segment_block *block) {

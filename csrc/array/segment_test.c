@@ -46,6 +46,39 @@ static void test_sizes(void) {
     }
   }
   CHECK(ms_segment_bytes() == 0);
+  ms_segment_trim();
+}
+
+/* What is released is taken again by who wants as much: the last one first, zeroed, and the oldest
+ * ones go when there are too many. */
+static void test_kept(void) {
+  enum { BLOCKS = 12 };
+  static const size_t sizes[] = {(size_t)1 << 20, (size_t)6 << 20};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    ms_segment_block blocks[BLOCKS], again;
+    void *at[BLOCKS];
+    ms_error err = {0};
+    uint32_t before = ms_segment_count();
+    for (int b = 0; b < BLOCKS; b++) {
+      CHECK(ms_segment_block_take(&blocks[b], sizes[i], &err) == 0);
+      at[b] = ms_segment_block_at(&blocks[b]);
+      memset(at[b], 0xAB, sizes[i]);
+    }
+    uint32_t mapped = ms_segment_count();
+    for (int b = 0; b < BLOCKS; b++) ms_segment_block_release(&blocks[b]);
+    uint32_t left = ms_segment_count();
+    CHECK(ms_segment_bytes() == 0 && left > 0 && (sizes[i] < (size_t)4 << 20 || left < mapped));
+    CHECK(ms_segment_block_take(&again, sizes[i] - 5000, &err) == 0);
+    CHECK((ms_segment_block_at(&again) == at[BLOCKS - 1]) == (sizes[i] < (size_t)4 << 20));
+    ms_segment_block_release(&again);
+    for (int b = BLOCKS - 1; b >= BLOCKS - 3; b--) {
+      CHECK(ms_segment_block_take(&blocks[b], sizes[i], &err) == 0 && all_zero(&blocks[b]));
+      CHECK(ms_segment_block_at(&blocks[b]) == at[b]);
+    }
+    for (int b = BLOCKS - 1; b >= BLOCKS - 3; b--) ms_segment_block_release(&blocks[b]);
+    ms_segment_trim();
+    CHECK(ms_segment_count() == before);
+  }
 }
 
 static int open_descriptors(void) {
@@ -75,6 +108,7 @@ static void test_many_small(void) {
   CHECK(kept);
   for (int i = 0; i < MANY; i++) ms_segment_block_release(&blocks[i]);
   CHECK(ms_segment_bytes() == 0);
+  ms_segment_trim();
   CHECK(open_descriptors() - before < 10);
 }
 
@@ -87,6 +121,8 @@ static void test_listener(void) {
   CHECK(block.segment->blocks == 1 && block.segment->size == (size_t)8 << 20);
   uint64_t before = gone_count;
   ms_segment_block_release(&block);
+  CHECK(gone_count == before);
+  ms_segment_trim();
   CHECK(gone_count == before + 1 && gone_last == id);
   ms_segment_listen(NULL, NULL);
   ms_segment_block again;
@@ -97,6 +133,7 @@ static void test_listener(void) {
 static void test_too_much(void) {
   ms_error err = {0};
   ms_segment_block block = {0};
+  ms_segment_trim();
   uint64_t before = ms_segment_count();
   CHECK(ms_segment_block_take(&block, (size_t)1 << 46, &err) == -1);
   CHECK(err.code == MS_ARR && strstr(err.message, "available") != NULL);
@@ -193,6 +230,7 @@ static void test_reclaim(void) {
 
 int main(void) {
   test_sizes();
+  test_kept();
   test_many_small();
   test_listener();
   test_too_much();

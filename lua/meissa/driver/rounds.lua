@@ -179,15 +179,24 @@ function M.describe(self, run)
                       asked.images and (asked.lags or on_workers() or recorded()))
 end
 
+-- How many of the rounds after `done` can be planned at once, of so many ranges; of one, where
+-- these are not known.
+local function size_of(request, done, ranges)
+  if not ranges then return 1 end
+  return math.max(1, math.min(request.rounds - done, math.floor(MOST_PLANNED / ranges)))
+end
+
 -- Plans as many rounds as can be planned at once, after `done`.
 local function begin_chunk(self, plan, done)
-  local request, size = self.request, 1
-  local run = plan(self, done + 1, done + 1)
-  if request.rounds > done + 1 then
-    ready.cut(run)
-    size = math.min(request.rounds - done, math.floor(MOST_PLANNED / run.grid.ranges[2]))
-    size = math.max(1, size)
-    if size > 1 then run = plan(self, done + 1, done + size) end
+  local request, record = self.request, self.record
+  local size = size_of(request, done, record.round_ranges) -- as the last time
+  local run = plan(self, done + 1, done + size)
+  ready.cut(run)
+  record.round_ranges = run.grid.ranges[2]
+  local fitting = size_of(request, done, record.round_ranges)
+  if size ~= fitting then
+    size = fitting
+    run = plan(self, done + 1, done + size)
   end
   run.rounds = M.describe(self, run)
   run.starts, run.starts_memory = starts_of(self.versions.starts)
@@ -267,7 +276,7 @@ end
 -- Makes what the last job has left what the next one begins with. The last one is done.
 local function accept(self, run, rounds, is_last)
   if run.measured then add_measured(self.measured, run.measured) end
-  local seen = self.versions.memory:advance(rounds)
+  local seen = self.versions.memory:advance(rounds, is_last)
   if seen and not is_last then errors.raise("INT", "interrupted between two rounds") end
   self.interrupted = seen
 end
@@ -325,6 +334,7 @@ function M.run(self, plan)
   round_tests.begin(self)
   local run, done
   snapshots.attempt(self, function() run, done = run_all(self, plan) end)
+  self.versions.memory:close()
   self.measured.seconds = system.clock() - self.request.called
   self.measured.rounds, self.measured.workers = done, self.measured.workers or 0
   loop.remember(plans.measured(run.plan, self.measured))

@@ -13,6 +13,7 @@ local errors = require "meissa.base.errors"
 local interrupt = require "meissa.base.interrupt"
 local make = require "meissa.array.make"
 local show = require "meissa.array.show"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -30,8 +31,8 @@ Versions.__index = Versions
 -- Memory for one array; `last` is what the analyser takes for the last version, which the body
 -- cannot write.
 local function memory_of(value, depth)
-  local start = array.to_handle(value, true)
-  if lib.ms_array_contiguous(array.core(start)) == 0 then start = start:clone() end
+  local start, own = array.to_handle(value, true), false
+  if lib.ms_array_contiguous(array.core(start)) == 0 then start, own = start:clone(), true end
   local last = start:narrow(1, 1, start:size(1))
   array.freeze(last)
   local ring = {}
@@ -39,7 +40,7 @@ local function memory_of(value, depth)
     if interrupt.seen() then break end
     ring[slot] = start:clone()
   end
-  return {value = value, start = start, ring = ring, last = last}
+  return {value = value, start = start, own = own, ring = ring, last = last}
 end
 
 -- Runs a function, which looks out for Ctrl-C; what it returns, and whether that was pressed.
@@ -122,21 +123,23 @@ function Versions:bytes()
   return bytes
 end
 
-local function advance(self, rounds)
+local function advance(self, rounds, ends)
   for _, each in ipairs(self.arrays) do
     local slot = (rounds - 1) % self.depth + 1
     local last = each.ring[slot]
     -- What was the start is free now, unless it is the user's.
-    each.ring[slot] = each.own and each.start or array.to_handle(each.value, true):clone()
+    local next_one = each.own and each.start
+    if not next_one and not ends then next_one = array.to_handle(each.value, true):clone() end
+    each.ring[slot] = next_one
     each.start, each.own = last, true
   end
   self.rounds = self.rounds + rounds
 end
 
---- A job has made so many rounds: the last version is the next job's first; whether Ctrl-C was
--- pressed.
+--- A job has made so many rounds: the last version is the next job's first, unless the job is the
+-- last one (`ends`); whether Ctrl-C was pressed.
 -- Errors: ARR.
-function Versions:advance(rounds) return select(2, shield(advance, self, rounds)) end
+function Versions:advance(rounds, ends) return select(2, shield(advance, self, rounds, ends)) end
 
 local function copy_back(self)
   for _, each in ipairs(self.arrays) do
@@ -147,6 +150,16 @@ end
 --- Gives the arrays the last version, all of them whatever is pressed; whether Ctrl-C was.
 -- Errors: ARR for arrays that cannot be written.
 function Versions:finish() return select(2, shield(copy_back, self)) end
+
+--- Frees the memory: the next loop in rounds takes the same again, and waits for no collection.
+function Versions:close()
+  for _, each in ipairs(self.arrays) do
+    for _, memory in tables.each(each.ring) do
+      if memory then memory:free() end
+    end
+    if each.own then each.start:free() end
+  end
+end
 
 --- Calls a function, which cannot write the arrays, nor others, meanwhile; what it returns first.
 -- @tab others a list of arrays

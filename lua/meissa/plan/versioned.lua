@@ -124,12 +124,13 @@ function M.shape(run, k)
 end
 
 --- Which ranges of the round before the blocks of each range may read, from what the analyser has
--- found of each place that reads (csrc/depend/round.h).
+-- found of each place that reads (csrc/depend/round.h). Who asks again gets the same table.
 -- @tab run the run, cut
 -- @tab[opt] sets of each range, what it reads of arrays for which `known` is true by their number
 -- @treturn table {sets = {[range] = {[range] = true}}, most = the most ranges that one reads,
 -- line = of the place that reads most, full = whether each reads all}
 function M.read_sets(run, sets, known)
+  if not sets and run.grid.read_sets then return run.grid.read_sets end
   local first, last = ordinals_of(run)
   local found = {sets = {}, most = 0, widest = 0, full = true}
   for r = 1, #first do
@@ -147,6 +148,7 @@ function M.read_sets(run, sets, known)
     found.sets[r], found.most = set, math.max(found.most, count)
     found.full = found.full and count == #first
   end
+  if not sets then run.grid.read_sets = found end
   return found
 end
 
@@ -187,8 +189,7 @@ local function eccentricity(readers, from, ranges)
   return count == ranges and rounds or nil
 end
 
---- The diameter of who reads whom: in how many rounds something reaches all; nil if it does not.
-function M.diameter(found)
+local function diameter_of(found)
   local ranges, readers, most = #found.sets, {}, 0
   for r = 1, ranges do readers[r] = {} end
   for r = 1, ranges do
@@ -200,6 +201,12 @@ function M.diameter(found)
     most = math.max(most, own)
   end
   return most
+end
+
+--- The diameter of who reads whom: in how many rounds something reaches all; nil if it does not.
+function M.diameter(found)
+  if found.diameter == nil then found.diameter = diameter_of(found) or false end
+  return found.diameter or nil
 end
 
 --- What is left of the order of rounds: "sequential", "reproducible", "bounded(a, b)" or "none", as
