@@ -126,8 +126,8 @@ static int check_memory(size_t size, ms_error *err) {
   if (size < CHECKED) return 0;
   room found = look_at_memory(size);
   if (!found.enough) {
-    ms_segment_trim();
     if (reclaim_listener != NULL) reclaim_listener(reclaim_context);
+    ms_segment_trim();
     found = look_at_memory(size);
   }
   if (found.enough) return 0;

@@ -217,12 +217,15 @@ static void give_back(void *context) {
 static void test_reclaim(void) {
   ms_segment_block kept = {0}, other = {0};
   ms_error err = {0};
+  ms_segment_trim();
+  uint32_t before = ms_segment_count();
   ms_segment_reclaim(give_back, &kept);
   CHECK(ms_segment_block_take(&kept, (size_t)8 << 20, &err) == 0);
   CHECK(ms_segment_block_take(&other, (size_t)8 << 20, &err) == 0 && kept.segment != NULL);
   ms_segment_block_release(&other);
   CHECK(ms_segment_block_take(&other, (size_t)1 << 50, &err) != 0 && err.code == MS_ARR);
   CHECK(kept.segment == NULL && ms_segment_bytes() == 0);
+  CHECK(ms_segment_count() == before);
   CHECK(ms_segment_check((size_t)8 << 20, &err) == 0 && ms_segment_bytes() == 0);
   CHECK(ms_segment_check((size_t)1 << 50, &err) != 0 && err.code == MS_ARR);
   ms_segment_reclaim(NULL, NULL);

@@ -16,7 +16,30 @@ local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
 local compiled = {spec = "spec/driver/compiled_spec.lua"}
 
+local segments = {spec = "csrc/array/segment_test.c"}
+
 return {
+  {
+    rule = "freed memory is kept for the next arrays, up to a limit, and is zero for them",
+    finders = {segments},
+    mutants = {
+      {"nothing is kept", "csrc/array/segment.c",
+       "if (size < PAGE || size > most_to_keep()) return false;", "return false;"},
+      {"what is kept is as it was", "csrc/array/segment.c",
+       "memset(ms_segment_block_at(block), 0, size);\n    return true;", "return true;"},
+      {"all is kept", "csrc/array/segment.c", "|| kept_bytes + size > kept_most", ""},
+      {"the oldest is taken again first", "csrc/array/segment.c",
+       "for (uint32_t at = kept_count; at-- > 0;) {",
+       "for (uint32_t at = 0; at < kept_count; at++) {"},
+      {"it is not given back when memory is short", "csrc/array/segment.c",
+       "    ms_segment_trim();\n    found =", "    found ="},
+      {"what is reclaimed is kept", "csrc/array/segment.c",
+       [[    if (reclaim_listener != NULL) reclaim_listener(reclaim_context);
+    ms_segment_trim();]],
+       [[    ms_segment_trim();
+    if (reclaim_listener != NULL) reclaim_listener(reclaim_context);]]},
+    },
+  },
   {
     rule = "LuaJIT compiles plain loops over arrays",
     finders = {compiled},
