@@ -28,11 +28,11 @@ end
 
 chaos.describe(getfenv(1), "replicas over an expander", function()
   return learn {topology = "root-expander"}
-end)
+end, 1 / 3)
 chaos.describe(getfenv(1), "replicas that hear old values", function()
   return learn {topology = "ring-both", staleness = 2,
                 lags = function(t, k) return (t + k) % 3 end}
-end)
+end, 1 / 3)
 chaos.describe(getfenv(1), "replicas with filters", function()
   return learn {topology = "ring-both", filter = {magnitude = 0.001}}
-end)
+end, 1 / 3)
