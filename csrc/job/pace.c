@@ -10,69 +10,84 @@
 #define TOLERANCE       8
 #define GREAT_TOLERANCE 100
 
-/* The most that a pace rises from one execution to the next: a loop that lost its core to others
- * says nothing about itself. */
-#define RISE 2
-
-/* Executions on workers of which the best counts. */
-#define SOME 3
+/* How much slower than workers one execution has to be for a trial here to be over at once: one
+ * that lost its core to others says nothing about the loop. */
+#define HOPELESS 2
 
 /* Executions until the other place is tried again: the first time, and in the end. */
 #define FIRST   8
 #define LONGEST 1024
 
+static void forget(double *list) {
+  for (uint32_t k = 0; k < MS_PACE_SOME; k++) list[k] = INFINITY;
+}
+
+static double best_of(const double *list) {
+  double best = INFINITY;
+  for (uint32_t k = 0; k < MS_PACE_SOME; k++) best = fmin(best, list[k]);
+  return best;
+}
+
 void ms_pace_begin(ms_pace *pace) {
-  *pace = (ms_pace){
-      .here = INFINITY, .away = INFINITY, .missing = SOME, .agreed = FIRST, .wait = FIRST};
+  *pace = (ms_pace){.turns = FIRST, .wait = FIRST};
+  forget(pace->here);
+  forget(pace->away);
+}
+
+static void begin_trial(ms_pace *pace) {
+  pace->trial = MS_PACE_SOME;
+  forget(pace->is_here ? pace->away : pace->here);
 }
 
 static uint32_t twice(uint32_t count) {
   return count < LONGEST ? 2 * count : LONGEST;
 }
 
-static bool is_faster(const ms_pace *pace, double volume, double most) {
-  return pace->here * volume <= MS_PACE_LONGER * most && pace->here <= pace->away;
+/* The trial has shown where the loop runs from now on: the longer the more often that has been
+ * found out. */
+static void end_trial(ms_pace *pace, bool is_here) {
+  pace->wait = is_here == pace->is_here ? twice(pace->wait) : FIRST;
+  pace->is_here = is_here;
+  pace->turns = isinf(best_of(pace->away)) ? 1 : pace->wait;
+  pace->trial = 0;
 }
 
-/* Whether workers are to be tried; they run the loop until they have been. */
-static bool ask_workers(ms_pace *pace) {
-  if (pace->missing > 0) return true;
-  if (pace->turns > 0) {
-    pace->turns--;
-    return false;
-  }
-  pace->missing = SOME;
-  pace->away = INFINITY;
+static bool is_faster_here(const ms_pace *pace) {
+  return best_of(pace->here) <= best_of(pace->away);
+}
+
+/* Whether a loop on workers is to be tried in the driver's process. */
+static bool is_tried_here(ms_pace *pace, double volume, double most, double busy) {
+  if (!(busy * volume <= GREAT_TOLERANCE * most)) return false;
+  if (busy > TOLERANCE * best_of(pace->away)) return false; /* many workers share it well */
+  if (pace->trial > 0) return true;
+  bool soon = pace->heres == 0 && busy * volume <= TOLERANCE * most;
+  if (!soon && --pace->turns > 0) return false;
+  begin_trial(pace);
   return true;
 }
 
 bool ms_pace_is_here(ms_pace *pace, double volume, double most, double busy) {
-  if (pace->here * volume <= most) return true;
-  if (is_faster(pace, volume, most)) return !ask_workers(pace);
-  if (!(busy * volume <= GREAT_TOLERANCE * most)) return false;
-  if (busy > TOLERANCE * pace->away) return false; /* many workers share it well */
-  if (isinf(pace->here) && busy * volume <= TOLERANCE * most) return true;
-  pace->passed++;
-  return pace->passed >= pace->wait;
+  double here = best_of(pace->here);
+  if (here * volume <= most) return true;
+  if (!pace->is_here) return is_tried_here(pace, volume, most, busy);
+  if (here * volume > MS_PACE_LONGER * most || pace->trial > 0) return false;
+  if (--pace->turns > 0) return true;
+  begin_trial(pace);
+  return false;
 }
 
 void ms_pace_ran_here(ms_pace *pace, double seconds, double volume, double most) {
-  pace->here = fmin(seconds / volume, RISE * pace->here);
-  if (pace->passed >= pace->wait) { /* it was tried again */
-    bool well = pace->here * volume <= most || is_faster(pace, volume, most);
-    pace->wait = well ? FIRST : twice(pace->wait);
-  }
-  pace->passed = 0;
+  double took = seconds / volume;
+  pace->here[pace->heres++ % MS_PACE_SOME] = took;
+  if (pace->is_here || pace->trial == 0) return;
+  if (took > HOPELESS * best_of(pace->away) || seconds > MS_PACE_LONGER * most)
+    end_trial(pace, false);
+  else if (--pace->trial == 0)
+    end_trial(pace, is_faster_here(pace));
 }
 
 void ms_pace_ran_away(ms_pace *pace, double seconds, double volume) {
-  double away = seconds / volume;
-  if (pace->missing == 0) {
-    pace->away = fmin(away, RISE * pace->away);
-    return;
-  }
-  pace->away = fmin(away, pace->away);
-  if (--pace->missing > 0) return;
-  pace->agreed = pace->here <= pace->away ? twice(pace->agreed) : FIRST;
-  pace->turns = pace->agreed;
+  pace->away[pace->aways++ % MS_PACE_SOME] = seconds / volume;
+  if (pace->is_here && pace->trial > 0 && --pace->trial == 0) end_trial(pace, is_faster_here(pace));
 }

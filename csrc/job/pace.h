@@ -4,11 +4,11 @@
  * executions took, there and on workers.
  *
  * Loops that take less time than workers need to get going run in the driver's process. Those up to
- * MS_PACE_LONGER times as long, for which Ctrl-C can wait, run where they were faster: on workers
- * by the best of some executions, which are repeated after a while, as machines change. Loops that
- * were faster on workers are tried in the driver's process after a while, each time after twice as
- * many executions. This decides who runs blocks and nothing else. One of each loop, of one
- * thread. */
+ * MS_PACE_LONGER times as long, for which Ctrl-C can wait, run where they were faster, by the best
+ * of the last MS_PACE_SOME executions at either place: the best of many would win against that of a
+ * few on any machine that others use, too. The other place is tried after a while, as machines
+ * change, each time after twice as many executions. This decides who runs blocks and nothing else.
+ * One of each loop, of one thread. */
 #ifndef MS_JOB_PACE_H
 #define MS_JOB_PACE_H
 
@@ -19,14 +19,17 @@
 
 #define MS_PACE_LONGER 50
 
+/* Executions of which the best counts: the first ones at a place find its caches cold. */
+#define MS_PACE_SOME 5
+
 typedef struct MS_API_TYPE ms_pace {
-  double here, away; /* seconds of an iteration in the driver's process, on workers; INFINITY: not
-                        known */
-  uint32_t missing;  /* executions on workers until that is known */
-  uint32_t turns;    /* in the driver's process until it is found out anew, */
-  uint32_t agreed;   /* and those that were allowed the last time */
-  uint32_t passed;   /* on workers since the last in the driver's process, */
-  uint32_t wait;     /* and those until the next one */
+  double here[MS_PACE_SOME], away[MS_PACE_SOME]; /* seconds of an iteration in the driver's process,
+                                                    on workers; INFINITY: not known */
+  uint32_t heres, aways;                         /* executions there */
+  bool is_here;                                  /* where longer loops run */
+  uint32_t trial; /* executions at the other place until the two are compared; 0: no trial */
+  uint32_t turns; /* executions until the next trial, */
+  uint32_t wait;  /* and how many there were to be */
 } ms_pace;
 
 /* Of a loop that has not run yet. */

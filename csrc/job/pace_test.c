@@ -41,7 +41,7 @@ static void test_places(void) {
     ms_pace_begin(&pace);
     run(&pace, 20, loops[k].here, loops[k].away);
     int here = run(&pace, 5000, loops[k].here, loops[k].away);
-    CHECK(loops[k].is_here ? here >= 4950 : here <= 20);
+    CHECK(loops[k].is_here ? here >= 4950 : here <= 80);
     CHECK(loops[k].here <= MOST || here < 5000);
   }
 }
@@ -59,14 +59,27 @@ static void test_long(void) {
   CHECK(!ms_pace_is_here(&pace, VOLUME, MOST, INFINITY));
 }
 
-/* The best of three executions on workers counts. */
+/* The best of some executions at either place counts, and none that was long ago. */
 static void test_best(void) {
   ms_pace pace;
   ms_pace_begin(&pace);
-  CHECK(run(&pace, 1, 1e-3, 1) == 1);
-  const double away[] = {9e-3, 5e-4, 8e-3};
-  for (int k = 0; k < 3; k++) CHECK(run(&pace, 1, 1e-3, away[k]) == 0);
-  CHECK(run(&pace, 5, 1e-3, 5e-4) == 0);
+  const double here[MS_PACE_SOME] = {1.2e-3, 1e-3, 3e-3, 2e-3, 2e-3};
+  const double away[MS_PACE_SOME] = {9e-3, 5e-4, 8e-3, 8e-3, 8e-3};
+  for (int k = 0; k < MS_PACE_SOME; k++) CHECK(run(&pace, 1, here[k], 1) == 1);
+  for (int k = 0; k < MS_PACE_SOME; k++) CHECK(run(&pace, 1, 1e-3, away[k]) == 0);
+  CHECK(run(&pace, 7, 1e-3, 5e-4) == 0);
+  ms_pace_begin(&pace);
+  run(&pace, MS_PACE_SOME, 3e-4, 1); /* the machine was quiet then; now everything takes longer */
+  run(&pace, 4 * 1024, 3e-3, 2e-3);
+  CHECK(run(&pace, 100, 3e-3, 2e-3) <= MS_PACE_SOME);
+}
+
+/* A trial here ends with the first execution that takes much longer than on workers. */
+static void test_hopeless(void) {
+  ms_pace pace;
+  ms_pace_begin(&pace);
+  for (int k = 0; k < 3; k++) ms_pace_ran_away(&pace, 4e-4, VOLUME);
+  CHECK(run(&pace, 8, 1.5e-3, 4e-4) == 1);
 }
 
 /* A loop that many workers share well is not tried here again and again. */
@@ -84,7 +97,7 @@ static void test_change(void) {
   run(&pace, 100, 1e-3, 2e-3);
   CHECK(run(&pace, 100, 1e-3, 2e-3) >= 90);
   run(&pace, 4 * 1024, 1e-3, 5e-4);
-  CHECK(run(&pace, 100, 1e-3, 5e-4) <= 1);
+  CHECK(run(&pace, 100, 1e-3, 5e-4) <= MS_PACE_SOME);
   run(&pace, 4 * 1024, 1e-3, 2e-3);
   CHECK(run(&pace, 100, 1e-3, 2e-3) >= 90);
 }
@@ -95,7 +108,6 @@ static void test_lost(void) {
   ms_pace_begin(&pace);
   run(&pace, 50, 1e-4, 1e-3);
   ms_pace_ran_here(&pace, 1, VOLUME, MOST);
-  CHECK(pace.here == 2e-4 / VOLUME);
   CHECK(run(&pace, 10, 1e-4, 1e-3) == 10);
   ms_pace_begin(&pace);
   run(&pace, 50, 1e-3, 3e-3);
@@ -107,6 +119,7 @@ int main(void) {
   test_places();
   test_long();
   test_best();
+  test_hopeless();
   test_many();
   test_change();
   test_lost();

@@ -95,9 +95,9 @@ describe("small loops (seed " .. seed .. ")", function()
     for _ = 1, 3000 do
       assert.are.equal(right, total())
       row = meissa.last().workers == 0 and row + 1 or 0
-      if row == 5 then break end -- where it is only tried, the next is on workers
+      if row == 8 then break end -- where it is only tried, the next is on workers
     end
-    assert.are.equal(5, row)
+    assert.are.equal(8, row)
     small.most[0] = 0
     total()
     assert.are.equal(2, meissa.last().workers)
