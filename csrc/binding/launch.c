@@ -16,96 +16,12 @@
 #include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/launch_move.h"
-#include "binding/reached.h"
 
 /* Level of the function with the loop, seen from `again`. */
 #define CALLER 3
 
 /* What tells arrays and rows from other values: see ms_launch_move. */
 #define KINDS lua_upvalueindex(2)
-
-/* ---- what is captured ---- */
-
-/* Whether the array behind a value can be read, and written if the loop does that. */
-static bool is_there(const ms_captured_value *value) {
-  const ms_array *array = value->array;
-  if (array == NULL) return true;
-  return array->id == value->id && array->readable == value->generation &&
-         (!value->written || array->writable == value->generation);
-}
-
-/* Whether what was made of a sparse array's values is made of those that it has now; its rows are
- * brought up to date. */
-static bool is_current(const ms_captured_value *value) {
-  ms_error err;
-  if (value->rows == NULL) return true;
-  ms_error_clear(&err);
-  return ms_csr_get(value->array, &err) == value->rows;
-}
-
-/* Looks at one captured value, which is at the top of the stack. */
-static bool look(lua_State *L, ms_captured_value *each, uint32_t c, int seen) {
-  switch (each->kind) {
-    case MS_CAPTURED_NUMBER:
-      each->number = lua_tonumber(L, -1);
-      return lua_type(L, -1) == LUA_TNUMBER;
-    case MS_CAPTURED_NIL:
-      return lua_isnil(L, -1);
-    case MS_CAPTURED_REACHED:
-      return true;
-    default:
-      lua_rawgeti(L, seen, (int)c + 1);
-      return !lua_isnil(L, -1) && lua_rawequal(L, -1, -2) != 0;
-  }
-}
-
-/* Whether captured functions and tables lead to what they led to; what the kernel takes of it as
- * numbers is put into its slots. */
-static bool read_reached(lua_State *L, const ms_launch *of, int environment) {
-  lua_rawgeti(L, environment, MS_LAUNCH_REACHED);
-  const ms_reached *all = lua_touserdata(L, -1);
-  if (all == NULL) return true;
-  if (!ms_reached_same(L, lua_gettop(L))) return false;
-  for (uint32_t d = 0; d < of->datum_count; d++) {
-    of->data[d].slot->number = all->places[of->data[d].place].number;
-  }
-  return true;
-}
-
-/* Whether a captured value, which is at the top of the stack, is what it was, or an array in the
- * place of another one. */
-static bool read_capture(lua_State *L, ms_launch *of, uint32_t c, int environment, int seen) {
-  ms_captured_value *each = &of->captures[c];
-  int value = lua_gettop(L);
-  each->moved = false;
-  if (look(L, each, c, seen) && is_there(each) && is_current(each)) return true;
-  lua_settop(L, value);
-  if (!ms_launch_move(L, of, each, KINDS)) return false;
-  lua_rawgeti(L, environment, MS_LAUNCH_MOVED);
-  lua_pushvalue(L, value);
-  lua_rawseti(L, -2, (int)c + 1);
-  return true;
-}
-
-/* Whether what is captured is what it was, but for numbers and where arrays are; numbers of
- * parameters are put down. */
-static bool read_captures(lua_State *L, ms_launch *of, const ms_running *at, int environment,
-                          double *numbers) {
-  uint32_t parameters = 0;
-  of->moved = 0;
-  if (!read_reached(L, of, environment)) return false;
-  lua_rawgeti(L, environment, MS_LAUNCH_SEEN);
-  int seen = lua_gettop(L);
-  for (uint32_t c = 0; c < of->capture_count; c++) {
-    ms_captured_value *each = &of->captures[c];
-    if (!ms_place_push(L, at, &each->place)) return false;
-    if (!read_capture(L, of, c, environment, seen)) return false;
-    lua_settop(L, seen);
-    if (each->parameter) numbers[parameters++] = each->number;
-  }
-  if (!is_there(&of->space) || !ms_launch_is_apart(of)) return false;
-  return of->space.array == NULL || of->space.version == of->space.array->version;
-}
 
 static bool is_called(lua_State *L, const ms_launch *of, const ms_running *at, int environment) {
   if (of->callee.reach == MS_PLACE_NOWHERE) return true;
@@ -190,7 +106,7 @@ static bool try(lua_State *L, const ms_running *of, int count) {
   each->called = ms_clock_now();
   bool same = ms_launch_read_space(L, each, count, environment, ranges) &&
               is_called(L, each, &at, environment) &&
-              read_captures(L, each, &at, environment, each->numbers);
+              ms_launch_read_captures(L, each, &at, environment, KINDS, each->numbers);
   lua_settop(L, environment);
   const ms_known_plan *known = same ? ms_known_plans_find(&each->plans, each->numbers) : NULL;
   if (same && known == NULL)
@@ -217,7 +133,7 @@ static int run_again(lua_State *L) {
   lua_Hook hook = lua_gethook(L);
   int count = lua_gettop(L);
   if (count == 0 || count > MS_MAX_DIMS + 1 || lua_getstack(L, CALLER, &frame) == 0) return 0;
-  luaL_checkstack(L, 20, "a parallel loop");
+  luaL_checkstack(L, 40, "a parallel loop");
   lua_getinfo(L, "fl", &frame);
   const ms_running at = {.frame = &frame, .func = lua_gettop(L)};
   lua_pushvalue(L, at.func);

@@ -4,11 +4,12 @@
  *
  * A launch is what the last executions of a loop found out, good as long as arrays are captured
  * that are the same, or the same but for where they are (launch_move.h). launch_make.c makes one of
- * what Lua knows; launch_space.c and launch.c look whether it fits what is captured now, run the
- * loop and assign its variables. It is a userdata, whose environment holds: 1 weak, the values that
- * are to be captured, by capture; 2 the options; 3 what must live as long; 4 the function that is
- * called; 5 what captured functions and tables lead to (reached.h), if there are any; 6 names of
- * places; 7 weak, by capture, the values that were captured last in the place of those of 1. */
+ * what Lua knows; launch_space.c, launch_captures.c and launch.c look whether it fits what is
+ * captured now, run the loop and assign its variables. It is a userdata, whose environment holds: 1
+ * weak, the values that are to be captured, by capture; 2 the options; 3 what must live as long; 4
+ * the function that is called; 5 what captured functions and tables lead to (reached.h), if there
+ * are any; 6 names of places; 7 weak, by capture, the values that were captured last in the place
+ * of those of 1. */
 #ifndef MS_BINDING_LAUNCH_H
 #define MS_BINDING_LAUNCH_H
 
@@ -60,6 +61,7 @@ typedef struct ms_captured_value {
   ms_captured_kind kind;
   ms_variable_place place;
   bool parameter;  /* a number that plans depend on */
+  uint32_t object; /* what it is in ms_reached; 0: not there */
   double number;   /* now */
   ms_array *array; /* or NULL */
   uint64_t id;
@@ -124,6 +126,12 @@ int ms_launch_make(lua_State *L);
  * ranges are put into `numbers`. */
 bool ms_launch_read_space(lua_State *L, const ms_launch *of, int count, int environment,
                           double *numbers);
+
+/* launch_captures.c: whether what is captured is what it was, but for numbers, where arrays are,
+ * and functions and tables that were made anew; numbers of parameters are put into `numbers`.
+ * `kinds`: see ms_launch_move. */
+bool ms_launch_read_captures(lua_State *L, ms_launch *of, const ms_running *at, int environment,
+                             int kinds, double *numbers);
 
 /* The launch that is the first argument; raises if it is something else. */
 ms_launch *ms_launch_check(lua_State *L);

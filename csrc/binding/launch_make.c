@@ -37,7 +37,7 @@ static void look_at_array(lua_State *L, int table, const char *name, ms_captured
   value->version = value->array->version;
 }
 
-/* {reach, slot, name, fields, kind, parameter, array, written, rows, movable, pointer} */
+/* {reach, slot, name, fields, kind, parameter, object, array, written, rows, movable, pointer} */
 static ms_captured_value read_captured(lua_State *L, int names, int *name_count) {
   int table = lua_gettop(L);
   size_t size;
@@ -49,6 +49,7 @@ static ms_captured_value read_captured(lua_State *L, int names, int *name_count)
               : strcmp(kind, "reached") == 0 ? MS_CAPTURED_REACHED
                                              : MS_CAPTURED_SAME;
   each.parameter = field_is_true(L, table, "parameter");
+  each.object = (uint32_t)ms_field_count(L, table, "object", 0);
   each.written = field_is_true(L, table, "written");
   look_at_array(L, table, "array", &each);
   each.rows = ms_field_pointer(L, table, "rows");

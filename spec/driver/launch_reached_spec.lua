@@ -12,10 +12,17 @@ local N = 12
 
 -- luacheck: globals level
 
--- What loops capture, made anew for each program. Functions are in an environment of their own.
-local function world()
-  local w = {W = meissa.rand(N, {seed = 1}), V = meissa.rand(N, {seed = 2}), out = meissa.zeros(N)}
-  w.env = setmetatable({level = 0.5, math = {sqrt = math.sqrt, floor = math.floor}}, {__index = _G})
+-- What worlds may share: arrays, and the environment of their functions.
+local function new_basis()
+  local env = {level = 0.5, math = {sqrt = math.sqrt, floor = math.floor}}
+  return {W = meissa.rand(N, {seed = 1}), V = meissa.rand(N, {seed = 2}), out = meissa.zeros(N),
+          env = setmetatable(env, {__index = _G})}
+end
+
+-- What loops capture, made anew for each program.
+local function world(basis)
+  basis = basis or new_basis()
+  local w = {W = basis.W, V = basis.V, out = basis.out, env = basis.env}
   local rate, other = 0.25, 3
   local function inner(x) return x * rate end
   local function outer(x) return inner(x) + math.sqrt(x) * level end
@@ -183,6 +190,17 @@ local function until_launched(name, w, about)
   error("no launch of " .. name)
 end
 
+-- Runs a loop over one world after the other, each anew over the same basis, until a launch has run
+-- it; gives what makes such worlds.
+local function until_launched_anew(name)
+  local basis = new_basis()
+  local function anew() return world(basis) end
+  for _ = 1, 3000 do
+    if run(name, anew(), "anew") then return anew end
+  end
+  error("no launch of " .. name .. " over what is made anew")
+end
+
 describe("small loops over what functions and tables lead to", function()
   for name, changes in pairs(CHANGES) do
     for _, change in ipairs(changes) do
@@ -206,6 +224,34 @@ describe("small loops over what functions and tables lead to", function()
       for x = 1, 20 do
         if case[3] then w[case[2]][case[3]] = x / 8 else w[case[2]](x / 8) end
         assert.is_true(run(case[1], w, "number " .. x), case[1] .. " took the long way")
+      end
+    end
+  end)
+
+  it("find those that are made anew, and their numbers", function()
+    local cases = {globals = "set_rate", methods = "model", classes = "object", lists = "list",
+                   subscripts = "at"}
+    for name, what in pairs(cases) do
+      local anew = until_launched_anew(name)
+      for x = 1, 20 do
+        local w = anew()
+        if name == "globals" then w[what](x / 8) elseif name == "lists" then w.list[2] = x / 8
+        elseif name ~= "subscripts" then w[what].b = x / 8 end
+        if x % 7 == 0 then collectgarbage() end
+        assert.is_true(run(name, w, "number " .. x), name .. " took the long way")
+      end
+    end
+  end)
+
+  it("see what is made anew in another way", function()
+    for name, changes in pairs(CHANGES) do
+      local anew = until_launched_anew(name)
+      for _, change in ipairs(changes) do
+        for k = 1, 6 do
+          local w = anew()
+          if k % 3 > 0 then change[2](w, k / 8) end
+          run(name, w, change[1])
+        end
       end
     end
   end)

@@ -41,7 +41,7 @@ local function look_through(fn)
   return about
 end
 
--- By function, whose code never changes.
+-- By prototype, or a C function: functions that are made anew each time have the same code.
 local known = setmetatable({}, { __mode = "k" })
 
 --- Looks through a function and those defined in it.
@@ -49,8 +49,9 @@ local known = setmetatable({}, { __mode = "k" })
 -- @treturn table {globals = list of names that it reads, assigns = true if it assigns upvalues or
 -- globals, power = true if it uses `^`}; not to be changed
 function M.about(fn)
-  known[fn] = known[fn] or look_through(fn)
-  return known[fn]
+  local code = util.funcinfo(fn).proto or fn
+  known[code] = known[code] or look_through(fn)
+  return known[code]
 end
 
 -- Whether an operand is a register, or may be the first of several of which that is one.

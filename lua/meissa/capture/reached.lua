@@ -17,6 +17,7 @@ local models = require "meissa.sync.models"
 local namespaces = require "meissa.capture.namespace"
 local objects = require "meissa.array.objects"
 local tables = require "meissa.base.tables"
+local util = require "jit.util"
 
 local builtins, is_library = known.builtins, known.is_library
 
@@ -37,8 +38,16 @@ local UPVALUE, GLOBALS, FIELD, METATABLE, COUNT = 0, 1, 2, 3, 4
 local Walk = {}
 Walk.__index = Walk
 
+-- Gives a function or table a number, if it has none yet.
+function Walk:number(value)
+  if self.objects[value] then return end
+  self.object_count = self.object_count + 1
+  self.objects[value] = self.object_count
+end
+
 -- Writes a place down; false: there are too many.
 function Walk:put(kind, subject, key, value)
+  self:number(subject)
   local at = 4 * self.count
   self.list[at + 1], self.list[at + 2], self.list[at + 3] = kind, subject, key
   self.list[at + 4] = value
@@ -109,11 +118,29 @@ function Walk:table(value)
   return self:put(COUNT, value, false, count)
 end
 
+-- Whether a value leads to nothing that has to be written down; nil where that cannot be told.
+local function leads_nowhere(value)
+  if namespaces.name(value) or models.is(value) or objects.is(value) then return nil end
+  return array.is_any(value) or (builtins[value] or is_library(value)) and true or false
+end
+
+-- What another object in the place of a function or table must have, to be found to be alike by
+-- what it leads to: a function's code, which assigns nothing from outside of it, as then it matters
+-- who shares a variable; nil where there can be no other.
+local function form_of(value)
+  if leads_nowhere(value) ~= false then return nil end
+  if type(value) == "table" then return true end
+  if type(value) ~= "function" then return nil end
+  local code = util.funcinfo(value).proto
+  return code and not bytecode_facts.about(value).assigns and code or nil
+end
+
 -- Writes down what one value leads to; false where that cannot be done.
 function Walk:look(value)
-  local kind = type(value)
-  if namespaces.name(value) or models.is(value) or objects.is(value) then return false end
-  if array.is_any(value) or builtins[value] or is_library(value) then return true end
+  local kind, nowhere = type(value), leads_nowhere(value)
+  if nowhere ~= false then return nowhere or false end
+  self:number(value)
+  self.forms[self.objects[value]] = form_of(value)
   if kind == "table" then return self:table(value) end
   if kind ~= "function" or debug.getinfo(value, "S").what == "C" then return false end
   return self:fn(value)
@@ -144,13 +171,15 @@ end
 -- depends on them but what is computed; nil where it cannot be told, or there is too much
 -- @treturn number of places that were looked at
 function M.take(bindings, kinds)
-  local walk = setmetatable({list = {}, count = 0, seen = {}, waiting = {}}, Walk)
+  local walk = setmetatable({list = {}, count = 0, seen = {}, waiting = {}, objects = {},
+                             object_count = 0, forms = {}}, Walk)
   for _, binding in ipairs(bindings) do
     if not kinds[binding.kind] and (binding.owned or not walk:visit(binding.value)) then
       return nil, walk.count
     end
   end
-  return core.reached(walk.list, walk.count, numbers_matter(bindings)), walk.count
+  local matter = numbers_matter(bindings)
+  return core.reached(walk.list, walk.count, matter, walk.objects, walk.forms, form_of), walk.count
 end
 
 return M

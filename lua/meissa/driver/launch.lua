@@ -179,7 +179,7 @@ end
 
 -- The captures, and behind them what these lead to; nil where one is none of those that can be
 -- compared.
-local function captures_of(run, instance, seen)
+local function captures_of(run, instance, seen, reached)
   local record, list = run.record, {}
   for c, binding in ipairs(run.bindings) do
     local capture = record.captures[c]
@@ -195,6 +195,8 @@ local function captures_of(run, instance, seen)
       if not told then return nil end
       for key, each in tables.each(told) do about[key] = each end
       about.movable = about.movable and about.kind ~= "reached"
+    elseif reached then
+      about.object = reached:object(seen[c])
     end
     list[c] = about
   end
@@ -266,10 +268,11 @@ local function make(run, known, parallel)
   local seen = setmetatable({}, {__mode = "v"})
   for c in ipairs(run.bindings) do seen[c] = run.bindings.seen[c] end
   seen[0] = space.array
-  local captures, results = captures_of(run, known.instance, seen), results_of(run, known.instance)
+  local reached = record.recent[1].bindings.reached
+  local captures = captures_of(run, known.instance, seen, reached)
+  local results = results_of(run, known.instance)
   local moved = setmetatable({}, {__mode = "v"})
   local arguments = arguments_of(run.native.info, run.bindings)
-  local reached = record.recent[1].bindings.reached
   local data = data_of(known.instance, run.values, reached)
   if not captures or not results or not arguments or not data then return nil end
   local strides, options, option_count = {}, copy_options(space.options)

@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: MIT
+-- Small loops over functions and tables that are made anew each time, as they are linked: what may
+-- not take the place of what was there before. See launch_reached_spec.lua for what these lead to.
+local launches = require "meissa.driver.launch"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local N = 12
+
+-- Two closures of one function: what each leads to tells them apart.
+local function scaled(by) return function(x) return x * by end end
+
+describe("small loops over what is made anew", function()
+  it("see who is who among what is made anew", function()
+    local W, out = meissa.rand(N, {seed = 1}), meissa.zeros(N)
+    local function loop(m)
+      local first, second = m.first, m.second
+      for i in parallel(N) do out[i] = first(W[i]) + m.of.scale(second(W[i])) end
+      for i = 1, N do
+        assert.equal(m.first(W[i]) + m.of.scale(m.second(W[i])), out[i])
+      end
+    end
+    local function make()
+      local first, second = scaled(2), scaled(3)
+      return {first = first, second = second, of = {scale = first}}
+    end
+    local before = launches.executions
+    for _ = 1, 300 do loop(make()) end
+    assert.is_true(launches.executions - before > 100, "few launches")
+    local function launched(m)
+      before = launches.executions
+      loop(m)
+      return launches.executions > before
+    end
+    assert.is_true(launched(make()))
+    for _, change in ipairs {
+      function(m) m.of.scale = m.second end,
+      function(m) m.of.scale = scaled(2) end,
+      function(m) m.second = m.first end,
+      function(m) m.second = math.sqrt end,
+      function(m) m.second = function(x) return x - 1 end end,
+    } do
+      local m = make()
+      change(m)
+      assert.is_false(launched(m), "launched, though linked in another way")
+      loop(make())
+    end
+    assert.is_true(launched(make()))
+  end)
+
+  it("take the long way to functions that assign variables and are made anew", function()
+    local W, out = meissa.rand(N, {seed = 1}), meissa.zeros(N)
+    local function make()
+      local calls = 0
+      return {W = W, tally = function() calls = calls + 1 end,
+              read = function(m, i) return m.W[i] + 1 end}
+    end
+    local function launched(model)
+      local before = launches.executions
+      for i in parallel(N) do out[i] = model:read(i) end
+      for i = 1, N do assert.equal(W[i] + 1, out[i]) end
+      return launches.executions > before
+    end
+    local model, tries = make(), 0
+    while not launched(model) do
+      tries = tries + 1
+      assert.is_true(tries < 3000, "no launch")
+    end
+    for _ = 1, 5 do
+      model = make()
+      assert.is_false(launched(model))
+      assert.is_true(launched(model))
+    end
+  end)
+end)
