@@ -161,17 +161,23 @@ local function damped_of(self)
   return damping.of(self.run, merges, self.shares)
 end
 
+-- In how many rounds anybody is asked, or what was answered governs. (Nothing here may be nan, as
+-- t % math.huge is: which of its arguments math.min then gives is not the same for machine code.)
+local function left_of(self)
+  local lead, answer, controller = self.lead, self.answers[1], self.controller
+  local left = controller and controller:left() or math.huge
+  if answer then left = math.min(left, answer.after - self.t) end
+  if lead and lead.on_round then left = math.min(left, lead.cut - self.t % lead.cut) end
+  return left
+end
+
 -- Runs rounds from number `first` of the present shares on, until anybody is asked, or what was
 -- answered governs; the last one.
 function Loop:stretch(first)
   local last, began = first, system.clock()
   self.run.damped = damped_of(self)
   if #self.states > 0 then
-    local cut = self.lead and self.lead.on_round and self.lead.cut or math.huge
-    local left = math.min(cut - self.t % cut,
-                          self.answers[1] and self.answers[1].after - self.t or math.huge,
-                          self.controller and self.controller:left() or math.huge)
-    last = math.min(first + left - 1, self.shares.rounds)
+    last = math.min(first + left_of(self) - 1, self.shares.rounds)
     open_posted(self)
     last = math.min(last, first + self.posted:most() - 1)
     run_posted(self, first, last)
