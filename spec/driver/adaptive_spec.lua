@@ -7,58 +7,153 @@ local parallel = meissa.parallel
 
 local function settings(options) return settings_of.read("spec", options, 4) end
 
-local function controller(options, every)
-  return adaptive.of({auto_every = every, settings = settings(options)}, 1024)
+local function controller(options, every, bandwidth)
+  return adaptive.of({replicas = 4, auto_every = every, settings = settings(options),
+                      bandwidth = bandwidth}, 1024)
 end
 
--- Decides after eight rounds in which four workers worked and waited for parts of the time.
-local function decide(of, busy, waited, options, disagreement, age)
-  of:take(1, 4 * busy, 4 * waited, 4)
-  of:count(8)
-  return of:decide(settings(options or {}), disagreement or 0, age or 0)
+-- A machine on which an iteration of a replica takes `work` seconds and each exchange `exchange`;
+-- on which workers wait for a part `idle` of their work, and `pause` seconds a round unless they
+-- are as stale as `hidden`; and on which others take the core away `load` times out of ten.
+local function machine(traits)
+  local m = {work = 1e-6, exchange = 0, idle = 0, pause = 0, hidden = math.huge, bytes = 0,
+             load = 0}
+  for name, value in pairs(traits) do m[name] = value end
+  return m
+end
+
+local function run_job(of, m, rounds)
+  local iterations = rounds * (of:interval() or 100)
+  local worked, spent = m.work * iterations, m.exchange * rounds
+  local pause = (of.staleness or 0) >= m.hidden and 0 or m.pause
+  local held = math.random(10) <= m.load and math.random(2, 20) or 1
+  of:take {rounds = rounds, iterations = iterations, workers = 2, replicas = 4, worked = worked,
+           spent = spent * (rounds - 0.5) / rounds, bytes = m.bytes * rounds,
+           busy = 4 * (worked + spent) * held,
+           waited = (4 * m.idle * worked + 2 * pause * rounds) * held}
+end
+
+-- Has a controller decide so many times, as a loop does; all answers.
+local function steer(of, m, decisions, options, disagreement, age)
+  local answers = {}
+  for d = 1, decisions do
+    while not of:is_due() do run_job(of, m, of:left()) end
+    local answer = of:decide(settings(options or {}), disagreement or 0, age or 0)
+    if answer then
+      answers[#answers + 1], answer.decision = answer, d
+      run_job(of, m, 1) -- it does not govern yet
+      of:obey(answer)
+    end
+  end
+  return answers
 end
 
 describe("a controller of exchanges", function()
-  it("lets batches grow while exchanges take long, and shrink when they do not", function()
-    local of = controller({}, true)
-    assert.equal(128, of.every)
-    local every = {}
-    for t, busy in ipairs {0.5, 0.5, 0.5, 0.9, 0.99, 0.99, 0.1, 0.1, 0.1} do
-      local answer = decide(of, busy, 0)
-      every[t] = answer and answer.every or false
-      assert.equal(answer ~= nil, answer ~= nil and answer.reason:find("exchanges take") ~= nil)
+  before_each(function() math.randomseed(7) end)
+
+  -- What exchanges take is known here: two costs that alternate with none of the controller's code.
+  local function part_of(m, every, bandwidth)
+    local exchange = 2 * m.exchange + m.bytes / (bandwidth or math.huge)
+    return exchange / (exchange + 2 * m.work * every)
+  end
+
+  it("finds how often exchanges cost little, whatever else the machine does", function()
+    for load = 0, 5 do
+      for _, exchange in ipairs {0, 1e-7, 1e-6, 5e-6, 3e-5, 1e-4} do
+        local m, of = machine {exchange = exchange, load = load}, controller({}, true)
+        assert.equal(128, of:interval())
+        steer(of, m, 40)
+        local every = of:interval()
+        local words = ("exchange %g, load %d: every %d"):format(exchange, load, every)
+        assert.is_true(part_of(m, every) <= 0.1 or every == 1024, words)
+        assert.is_true(part_of(m, every) >= 0.02 or every == 1, words)
+      end
     end
-    assert.same({256, 512, 1024, false, 512, 256, 512, 1024, false}, every)
-    of:take(1, 0, 0, 4)
-    of:count(7)
-    assert.equal(1, of:left())
-    assert.is_nil(of:decide(settings {}, 0, 0)) -- not yet
+  end)
+
+  it("says why, and does not change what is well", function()
+    local m, of = machine {exchange = 3e-5}, controller({}, true)
+    local answers = steer(of, m, 20)
+    assert.equal(1, #answers)
+    assert.matches("^exchanges take 19 %% of the time: every %d+$", answers[1].reason)
+    assert.equal(answers[1].every, of:interval())
+    assert.is_true(math.abs(part_of(m, of:interval()) - 0.05) < 0.01)
     assert.is_nil(adaptive.of({settings = settings {}}, 1024))
   end)
 
+  it("counts bytes by a bandwidth, from the first round on", function()
+    local m, of = machine {bytes = 4e4}, controller({}, true, 1e8)
+    assert.equal(1, of:left())
+    local answers = steer(of, m, 1)
+    assert.equal(1024, answers[1].every)
+    assert.equal("exchanges take 61 % of the time: every 1024", answers[1].reason)
+    assert.equal(4, of:left())
+    assert.equal(4, controller({}, true):left())
+  end)
+
+  it("takes back what does not hold what it promises, and tries it less and less", function()
+    -- Workers wait as long whatever is exchanged how often.
+    local m, of = machine {idle = 0.5}, controller({}, true)
+    local answers = steer(of, m, 100)
+    local tried, last = 0, 0
+    for n, answer in ipairs(answers) do
+      if n % 2 == 0 then
+        assert.equal(128, answer.every)
+        assert.matches("an iteration takes 3 us, not .*: every 128 again", answer.reason)
+      else
+        assert.is_true(answer.every > 128)
+        assert.is_true(n == 1 or answer.decision - last >= 4)
+        tried, last = tried + 1, answer.decision
+      end
+    end
+    assert.is_true(tried >= 2 and tried <= 6, tried)
+  end)
+
   it("takes a threshold from how far replicas are apart, a weight from ages", function()
-    local of = controller({filter = {relative = 0.01}}, true)
-    local answer = decide(of, 0.9, 0, {filter = {relative = 0.01, floor = 0.5}}, 0.08)
+    local of, m = controller({filter = {relative = 0.01}}, true), machine {exchange = 1e-5}
+    local answer = steer(of, m, 1, {filter = {relative = 0.01, floor = 0.5}}, 0.08)[1]
     assert.same({relative = 0.04, floor = 0.5}, answer.filter)
-    answer = decide(of, 0.9, 0, {filter = {relative = 0.04}}, 100)
+    assert.is_false(of.awaiting)
+    answer = steer(of, m, 1, {filter = {relative = 0.04}}, 100)[1]
     assert.is_nil(answer) -- at most eight times what was asked for, and no small changes
     of = controller({merge = {weighted = 0.6}}, true)
-    answer = decide(of, 0.9, 0, {merge = {weighted = 0.6, form = "normalised"}}, 0, 2)
+    answer = steer(of, m, 1, {merge = {weighted = 0.6, form = "normalised"}}, 0, 2)[1]
     assert.same({weighted = 0.6 / 3, form = "normalised"}, answer.merge)
   end)
 
-  it("is as stale as waiting takes long, and less where replicas come apart", function()
-    local of = controller({staleness = "auto"}, false)
-    local chosen = {}
-    for t, waited in ipairs {0.5, 0.5, 0.1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.3} do
-      local answer = decide(of, 0.5, waited)
-      chosen[t] = answer and answer.staleness or false
+  it("is as stale as is needed so that nobody waits, whatever else the machine does", function()
+    for load = 0, 5 do
+      for hidden = 1, 3 do
+        local m = machine {pause = 1e-3, hidden = hidden, load = load}
+        local of = controller({staleness = "auto"}, false)
+        -- Each round of staleness hides its part.
+        local pause, decisions, most = m.pause, load == 0 and 2 * hidden + 2 or 60, 0
+        for _ = 1, decisions do
+          m.pause = pause * (1 - of.staleness / hidden)
+          steer(of, m, 1)
+          most = math.max(most, of.staleness)
+        end
+        assert.equal(hidden, load == 0 and of.staleness or most, ("load %d"):format(load))
+        assert.equal(hidden, most)
+      end
     end
-    assert.same({1, 2, false, false, false, false, false, false, false, false, 1, false, 2}, chosen)
-    assert.equal(3, decide(of, 0.5, 0.5, {}, 0.5).staleness)
-    assert.equal(2, decide(of, 0.5, 0.5, {}, 1.5).staleness)
-    for _ = 17, 40 do decide(of, 0.5, 0.5, {}, 1.5) end
-    assert.equal(settings_of.MOST_STALENESS, of.staleness)
+  end)
+
+  it("is not stale where that does not help, nor where replicas come apart", function()
+    local m, of = machine {pause = 1e-3}, controller({staleness = "auto"}, false)
+    local answers = steer(of, m, 60)
+    assert.equal(0, of.staleness)
+    assert.is_true(#answers >= 2 and #answers <= 12, #answers)
+    m, of = machine {pause = 1e-3, hidden = 1}, controller({staleness = "auto"}, false)
+    assert.equal(1, steer(of, m, 2, {}, 0.5)[1].staleness)
+    assert.equal("replicas come apart (1.5, 0.5 before): staleness 0",
+                 steer(of, m, 1, {}, 1.5)[1].reason)
+    m, of = machine {pause = 1e-3, hidden = 1}, controller({staleness = "auto"}, false)
+    steer(of, m, 4)
+    assert.equal(1, of.staleness)
+    m.pause = 0 -- it is needed no more
+    steer(of, m, 9)
+    assert.equal(0, of.staleness)
   end)
 end)
 
@@ -97,7 +192,7 @@ for _, workers in ipairs {0, 3} do
       local rounds = {}
       local plan = count {every = "auto", cut = 4, on_round = function(s)
         rounds[#rounds + 1] = s.round
-        if s.round == 8 then return {every = 50, reason = "ours"} end
+        if s.round == 4 then return {every = 50, reason = "ours"} end
       end}
       assert.equal(8, rounds[2])
       assert.equal(50, plan.decisions[1].every)

@@ -279,7 +279,7 @@ describe("replays of what was decided", function()
       local path = directory .. "/" .. workers
       local recorded, status = run(("MEISSA_WORKERS=%d MEISSA_HISTORY=%s"):format(workers, path))
       assert.equal(0, status, recorded)
-      assert.truthy(recorded:find("\n9\t", 1, true), recorded) -- something is
+      assert.truthy(recorded:find("\n5\t", 1, true), recorded) -- something is
       local verdict = history.judge_file(path)
       assert.equal(0, #verdict.problems, verdict.problems[1] and verdict.problems[1].text)
       for _, env in ipairs {"MEISSA_WORKERS=0", "MEISSA_WORKERS=2 MEISSA_SHM=0"} do
@@ -319,12 +319,12 @@ describe("replays of what was decided", function()
     local count = 0
     local text = child.read(path):gsub("(decide rounds=)%d+[^\n]*", function(head)
       count = count + 1
-      return count == 1 and head .. "8 every=70 eps=0.125 lambda=0.25" or head .. "8"
+      return count == 1 and head .. "4 every=450 eps=0.125 lambda=0.25" or head .. "4"
     end)
     child.write(path, text)
     local output = run("MEISSA_REPLAY=" .. path)
-    assert.truthy(output:find("\n9\t70\tnil\t0.125\tnil\t0.25\tnil\n", 1, true), output)
-    assert.truthy(output:find("decision 2 in '.*' was made after round 8, where the program has " ..
+    assert.truthy(output:find("\n5\t450\tnil\t0.125\tnil\t0.25\tnil\n", 1, true), output)
+    assert.truthy(output:find("decision 2 in '.*' was made after round 4, where the program has " ..
                               '"auto" decide after round'), output)
   end)
 

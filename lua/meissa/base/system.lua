@@ -16,7 +16,7 @@ int meissa_mkdir(const char *path, unsigned mode) __asm__("mkdir");
 local M = {}
 
 local PATH_SIZE = 4096
-local CLOCK_MONOTONIC = 1
+local CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID = 1, 3
 
 --- The cores that this process may run on.
 function M.cores()
@@ -42,11 +42,16 @@ end
 
 local time = ffi.new("meissa_timespec")
 
---- Seconds on a clock that only goes forward.
-function M.clock()
-  ffi.C.meissa_clock_gettime(CLOCK_MONOTONIC, time)
+local function seconds(clock)
+  ffi.C.meissa_clock_gettime(clock, time)
   return tonumber(time.tv_sec) + tonumber(time.tv_nsec) * 1e-9
 end
+
+--- Seconds on a clock that only goes forward.
+function M.clock() return seconds(CLOCK_MONOTONIC) end
+
+--- Seconds for which this thread has had a core.
+function M.cpu_clock() return seconds(CLOCK_THREAD_CPUTIME_ID) end
 
 -- Directories of the search paths made absolute: a worker may start elsewhere.
 local function absolute(search_path)

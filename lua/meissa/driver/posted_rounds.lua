@@ -73,7 +73,7 @@ local function send_rules(self)
 end
 
 -- What workers are told of a group.
-local function told_of(state, lagged, check)
+local function told_of(state, lagged, check, timed)
   local group, members, settings = state.group, {}, state.exchange and state.exchange.settings
   for m, each in ipairs(group.members) do
     local about = array.describe(each.copy)
@@ -81,6 +81,7 @@ local function told_of(state, lagged, check)
   end
   return {options = settings and options_of(settings), count = state.count, lagged = lagged,
           exact = settings and settings_of.is_exact(settings) or nil, check = check,
+          timed = timed,
           model = group.model and group.model.id, members = members}
 end
 
@@ -117,16 +118,19 @@ end
 -- Errors: OPT ARR INT.
 function M.new(run, states, rounds, earlier)
   local self = setmetatable({run = run, states = states, replicas = states[1].group.replicas,
-                             exchanges = {}, told = {}, missed = 0}, Posted)
-  local settings
+                             exchanges = {}, told = {}, missed = 0, spent = {},
+                             worked = {}}, Posted)
+  for k = 1, self.replicas do self.spent[k], self.worked[k] = 0, 0 end
+  local settings, timed
   for _, state in ipairs(states) do
+    timed = timed or state.group.controller and true
     settings = settings or state.exchange and state.exchange.settings
   end
   self.sync = waits.open(settings.waits, pool.workers())
   version_memory.limit_to(self.sync, math.min(rounds, self:most()))
   local lagged = self.sync.lags ~= nil
   for g, state in ipairs(states) do
-    self.told[g] = told_of(state, lagged, run.space.check and true or nil)
+    self.told[g] = told_of(state, lagged, run.space.check and true or nil, timed)
     self.exchanges[g] = posts.new(state.exchange and state.exchange.settings, state.count,
                                   self.told[g])
     self.even = self.even or state.group.model and even_loads(self.replicas)
@@ -199,6 +203,10 @@ local function settle(self, g, round, count)
     if at.bytes then
       bytes, self.missed = bytes + of(k)[at.bytes], self.missed + of(k)[at.missed]
     end
+    if at.times then
+      local times = of(k) + at.times
+      self.spent[k], self.worked[k] = self.spent[k] + times[0], self.worked[k] + times[1]
+    end
     if at.total and state.exchange and not began then
       state.exchange:take_total(of(k) + (at.changed or at.total))
     end
@@ -216,6 +224,17 @@ function Posted:take_missed()
   local missed = self.missed
   self.missed = 0
   return missed
+end
+
+--- Seconds of its core that a replica has worked on bodies, and spent on exchanges, since this was
+-- asked, if controllers are to know: the least of all, as first blocks of a process compile.
+function Posted:take_times()
+  local worked, spent = math.huge, math.huge
+  for k = 1, self.replicas do
+    worked, spent = math.min(worked, self.worked[k]), math.min(spent, self.spent[k])
+    self.worked[k], self.spent[k] = 0, 0
+  end
+  return worked, spent
 end
 
 --- How many rounds a job may have.

@@ -105,23 +105,19 @@ local function take_round(self, round)
   take_measures(self, round.outcome)
   local first = round.outcome and round.outcome.workers[1]
   self.began = self.began or round.began or first and first.began
-  if not self.controller then return end
-  local busy, waited, workers = 0, 0, round.outcome and #round.outcome.workers or 1
-  for _, share in ipairs(round.outcome and round.outcome.workers or {}) do
-    busy, waited = busy + share.busy, waited + share.waited
-  end
-  self.controller:take(0, round.outcome and busy or round.seconds, waited, workers)
-  self.used = workers
 end
 
--- Counts the iterations of rounds up to number `last` of the present shares.
+-- Counts the iterations of rounds of the present shares; how many there are.
 local function count_done(self, first, last)
+  local count, replicas = 0, self.lead_group.replicas
   for t = first, last do
-    for k = 1, self.lead_group.replicas do
-      local start = self.shares.starts + (t - 1) * (self.lead_group.replicas + 1)
+    local start = self.shares.starts + (t - 1) * (replicas + 1)
+    for k = 1, replicas do
       self.done[k - 1] = self.done[k - 1] + (start[k] - start[k - 1])
     end
+    count = count + tonumber(start[replicas] - start[0])
   end
+  return count
 end
 
 -- Runs round number `first` of the present shares, of replicas that do not exchange.
@@ -140,18 +136,21 @@ local function open_posted(self)
     posted_rounds.new(self.run, self.all, tonumber(most), self.posted_before)
 end
 
--- Runs rounds `first` .. `last` of them, with exchanges.
+-- Runs some of them with exchanges; what they left, and the bytes sent.
 local function run_posted(self, first, last)
   open_posted(self)
   local round, bytes = self.posted:run_rounds(self.shares, self.t, first, last - first + 1,
                                               self.step)
   take_round(self, round)
   self.missed = (self.missed or 0) + self.posted:take_missed()
+  local sent = 0
   for g, state in ipairs(self.all) do
     if state.exchange then
       self.bytes, self.exchanged = self.bytes + bytes[g], self.exchanged + bytes[g]
+      sent = sent + bytes[g]
     end
   end
+  return round, sent
 end
 
 -- What the exchanges damp, as they are now.
@@ -174,21 +173,21 @@ end
 -- Runs rounds from number `first` of the present shares on, until anybody is asked, or what was
 -- answered governs; the last one.
 function Loop:stretch(first)
-  local last, began = first, system.clock()
+  local last, round, bytes = first, nil, nil
   self.run.damped = damped_of(self)
   if #self.states > 0 then
     last = math.min(first + left_of(self) - 1, self.shares.rounds)
     open_posted(self)
     last = math.min(last, first + self.posted:most() - 1)
-    run_posted(self, first, last)
+    round, bytes = run_posted(self, first, last)
   else
     run_alone(self, first)
   end
-  count_done(self, first, last)
-  self.t = self.t + (last - first + 1)
+  local count, rounds = count_done(self, first, last), last - first + 1
+  self.t = self.t + rounds
   if self.controller then
-    self.controller:take(system.clock() - began, 0, 0, self.used)
-    self.controller:count(last - first + 1)
+    self.controller:measure(round, rounds, count / self.lead.replicas, bytes,
+                            self.posted:take_times())
   end
   return last
 end
@@ -206,6 +205,7 @@ local function govern(self, last)
   while self.answers[1] and (last or self.answers[1].after <= self.t) do
     local answer = table.remove(self.answers, 1).answer
     round_cuts.obey(self, self.t, answer)
+    if self.controller then self.controller:obey(answer) end
     if answer.stop then return true end
     if answer.staleness or answer.filter or answer.merge then
       self.posted_before, self.posted = self.posted, nil
@@ -296,7 +296,7 @@ local function new_loop(run, groups, lead)
                              lead_group = lead or groups[1], states = {}, all = {}, moved = 0,
                              deaths = 0, redone = 0, repeated = 0, bytes = 0, exchanged = 0,
                              waited = 0, parts = {}, workers = {}, decisions = {}, answers = {},
-                             used = 1, t = 0}, Loop)
+                             t = 0}, Loop)
   self.done = ffi.new("int64_t[?]", self.lead_group.replicas)
   return self
 end
@@ -334,9 +334,9 @@ function M.plan(run)
     errors.raise("OPT", "MEISSA_REPLAY: what \"auto\" decides in the body of a loop is not " ..
                  "recorded: give 'every' and 'staleness' numbers")
   end
-  self.controller = adaptive.of(lead, tonumber(self.shares.largest))
+  self.controller = adaptive.of(lead, tonumber(self.shares.largest) / tonumber(self.shares.passes))
   if self.controller and self.controller.every then
-    self.every = self.controller.every
+    self.every = self.controller:interval()
     self:share(self.every)
   end
   tell(self)
@@ -367,6 +367,7 @@ function M.run(run)
     self.all[g] = copies.open(group)
     if group.exchange then self.states[#self.states + 1] = self.all[g] end
   end
+  round_cuts.go_on(self)
   run.kept = run.space.transaction and snapshots.take(run, groups) or nil
   for _, group in ipairs(groups) do group.running = true end
   local ok, err = pcall(snapshots.attempt, run, function()

@@ -77,6 +77,15 @@ function M.state(loop)
   end
 end
 
+--- Has a loop begin as stale as its controllers were at the end of the last one.
+function M.go_on(loop)
+  local staleness = loop.controller and loop.controller.staleness or 0
+  if staleness == 0 then return end
+  local exchange = M.state(loop).exchange
+  exchange:change(settings_of.changed(exchange.settings, {staleness = staleness}),
+                  M.state(loop).before)
+end
+
 local function shown(loop, state, t)
   return {
     round = t, rounds = loop.shared_at + loop.shares.rounds, sums = sums_of(loop),

@@ -8,6 +8,7 @@ local models = require "meissa.sync.models"
 local message = require "meissa.kernel.message"
 local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
+local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local vectors = require "meissa.sync.vector"
 
@@ -26,7 +27,7 @@ end
 
 -- A group of replicas of which this process runs blocks.
 local function open(told, arrays)
-  local group = {members = {}, number = told.number, model = told.model}
+  local group = {members = {}, number = told.number, model = told.model, timed = told.timed}
   local settings = told.options and settings_of.read("meissa.replicate", options_of(told),
                                                      told.replicas)
   group.posts = posts.new(settings, told.count, told)
@@ -51,7 +52,10 @@ function M.of(where, own, versions, round)
   if not told then return nil end
   local self = setmetatable({groups = {}, replicas = told.replicas, versions = versions,
                              oldest = told.oldest or math.huge, round = round}, Posted)
-  for g, each in ipairs(told.groups) do self.groups[g] = open(each, own.arrays) end
+  for g, each in ipairs(told.groups) do
+    self.groups[g] = open(each, own.arrays)
+    self.timed = self.timed or each.timed
+  end
   return self
 end
 
@@ -86,8 +90,22 @@ local function hold(group)
   group.posts:hold(group.values)
 end
 
+-- What takes time that controllers ask for, of this thread alone: how long others have the core is
+-- no matter.
+local EXCHANGE, BODY = 0, 1
+local clock = 0
+
+-- Adds the time since this was asked, or since the block began.
+local function spend(group, row, what)
+  if not group.timed then return end
+  local now = system.cpu_clock()
+  group.posts:spend(row, what, now - clock)
+  clock = now
+end
+
 --- Before a block.
 function Posted:begin(block)
+  clock = self.timed and system.cpu_clock() or 0
   local k = block % self.replicas + 1
   local last = (block - (k - 1)) / self.replicas
   for _, group in ipairs(self.groups) do
@@ -96,6 +114,7 @@ function Posted:begin(block)
     if last > 0 then value = group.posts:merge(k, self.round + last, rows, row, group.vector) end
     if value ~= group.vector then vectors.store(group.members, value) end
     hold(group)
+    spend(group, row, EXCHANGE)
     if group.model then
       models.enter(group.model, {k = k, vector = group.members[1],
                                  fresh = row[group.posts.at.made] == 0,
@@ -118,8 +137,10 @@ function Posted:finish(block)
   for _, group in ipairs(self.groups) do
     local row = next_row(self, group, k)
     if group.model and models.leave(group.model) then row[group.posts.at.made] = 1 end
+    spend(group, row, BODY)
     vectors.load(group.members, row)
     group.posts:post(k, self.round + t, row)
+    spend(group, row, EXCHANGE)
   end
 end
 

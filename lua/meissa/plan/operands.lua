@@ -155,7 +155,7 @@ local function posts_of(posts, arrays)
     told.groups[g] = {number = g, replicas = posts.replicas, options = group.options,
                       rule = group.rule, count = group.count, lagged = group.lagged,
                       exact = group.exact, check = group.check, model = group.model,
-                      members = members}
+                      timed = group.timed, members = members}
   end
   return told
 end

@@ -65,7 +65,8 @@ function M.new(settings, count, told)
     settings.merge.payload == "delta" or false
   self.mixes = told.exact and settings ~= nil and settings.push_sum
   self.at = rows_of.lay_out(settings, count, receivers, senders,
-                            {model = told.model, lagged = told.lagged, mixes = self.mixes,
+                            {model = told.model, timed = told.timed,
+                             lagged = told.lagged, mixes = self.mixes,
                              shared = self.shared, ledgers = self.ledgers})
   return self
 end
@@ -245,6 +246,12 @@ function Posts:merge(k, t, rows, row, into)
     if self.settings.filters then filters.settle(self, k, rows, row) end
   end
   return self.into
+end
+
+--- Adds to the seconds that a replica's exchanges, 0, or its body, 1, have taken.
+function Posts:spend(row, what, seconds)
+  local at = self.at.times + what
+  row[at] = row[at] + seconds
 end
 
 --- Merges by another copy of the function that is option `merge`.

@@ -92,6 +92,7 @@ function M.lay_out(settings, count, receivers, senders, told)
   take("heard", settings.replicas)
   take("bytes", 1)
   take("missed", 1)
+  if told.timed then take("times", 2) end
   return at
 end
 

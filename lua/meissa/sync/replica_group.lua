@@ -19,7 +19,8 @@ local M = {}
 --- The most replicas that an array, or a function, may have.
 M.MOST = 4096
 
-local OPTIONS = {"replicas", "every", "final", "exchange", "shuffle", "on_round", "cut", "params"}
+local OPTIONS = {"replicas", "every", "final", "exchange", "shuffle", "on_round", "cut", "params",
+                 "bandwidth"}
 for _, name in ipairs(settings_of.OF_LOOPS) do OPTIONS[#OPTIONS + 1] = name end
 
 local Replica = {}
@@ -198,7 +199,7 @@ local function check_every(options)
 end
 
 -- What private state, which has no exchange, cannot have.
-local EXCHANGES = {"final", "on_round", "cut"}
+local EXCHANGES = {"final", "on_round", "cut", "bandwidth"}
 for _, name in ipairs(settings_of.OF_LOOPS) do EXCHANGES[#EXCHANGES + 1] = name end
 
 local function check_private(options)
@@ -227,6 +228,15 @@ local function check_others(options)
   if options.on_round ~= nil and type(options.on_round) ~= "function" then
     errors.raise("OPT", "meissa.replicate: option 'on_round' is a function, not %s",
                  tostring(options.on_round))
+  end
+  local bandwidth = options.bandwidth
+  if bandwidth ~= nil and not (type(bandwidth) == "number" and bandwidth > 0) then
+    errors.raise("OPT", "meissa.replicate: option 'bandwidth' is how many bytes a second can be " ..
+                 "sent, not %s", tostring(bandwidth))
+  end
+  if bandwidth and options.every ~= "auto" and options.staleness ~= "auto" then
+    errors.raise("OPT", "meissa.replicate: option 'bandwidth' is what every = \"auto\" and " ..
+                 "staleness = \"auto\" count sent bytes by, and neither is given")
   end
   local seed = options.shuffle
   if seed ~= nil and (type(seed) ~= "number" or seed < 0 or seed ~= math.floor(seed) or
@@ -275,7 +285,7 @@ local function new_group(options)
   local group = {replicas = whole(options, "replicas", M.MOST), members = {},
                  every = check_every(options), exchange = options.exchange ~= false,
                  final = options.final or "mean", shuffle = options.shuffle,
-                 on_round = options.on_round,
+                 on_round = options.on_round, bandwidth = options.bandwidth,
                  cut = options.cut == nil and 1 or whole(options, "cut", 2 ^ 31)}
   group.keeps = not group.exchange or group.final == "none"
   group.auto_every = group.every == "auto"
