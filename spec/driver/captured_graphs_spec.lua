@@ -149,6 +149,37 @@ describe("graphs of captured tables", function()
     assert.is_true(count.encoded == 1, "a change is encoded once")
   end)
 
+  it("are written down ever more seldom where no loop comes back to them", function()
+    local w, take, taken = world(600), reached.take, 0
+    function reached.take(...)
+      taken = taken + 1
+      return take(...)
+    end
+    local out, root = w.out, w.root
+    local function once(list)
+      for i in parallel(N, {engine = "lua"}) do out[i] = sum(root, i, DEPTH) * list[1] end
+      for i = 1, N do assert.equal(sum(root, i, DEPTH) * list[1], out[i]) end
+    end
+    local ok, err = pcall(function()
+      for k = 1, 100 do once({k}) end -- another list each time
+      assert.is_true(taken > 4 and taken < 10, taken .. " of 100 times")
+      local list = {3}
+      for k = 1, 70 do
+        list[1] = k
+        once(list)
+      end
+      count.searched = 0
+      counting(once, list)
+      assert.equal(0, count.searched)
+      taken = 0
+      once({4})
+      once({5})
+      assert.equal(2, taken)
+    end)
+    reached.take = take
+    assert.is_true(ok, err)
+  end)
+
   it("are not kept alive", function()
     local w = world(50)
     for _ = 1, 4 do run(w, "before") end

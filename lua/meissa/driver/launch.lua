@@ -383,6 +383,7 @@ function M.keep(run, known, func, line, parallel)
   if not launch then return end
   local kept = launch:kept()
   local number, numbers = kept.count % MOST_PLANS + 1, numbers_of(run)
+  run.record.recent[1].written.recalled = true -- by the launch
   if launch:add(numbers, run.grid.core, number) then
     kept.plans[number], kept.grids[number], kept.count = run.plan, run.grid, kept.count + 1
     look_ahead(launch, kept, run, numbers)

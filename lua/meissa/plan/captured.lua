@@ -109,6 +109,7 @@ local function recall(record, space, roots)
   for c, each in ipairs(record.captures) do given[c] = frames.follow(each, roots[c]) end
   local recent, same = find_recent(record, space, given)
   if not recent then return nil end
+  recent.written.recalled, record.passing = true, nil
   for c = #record.captures + 1, #recent.bindings do
     given[c] = recent.bindings.seen[c]
   end
@@ -180,8 +181,14 @@ end
 -- many executions pass each time before they are looked at again.
 local FEW, MOST_PASSING = 256, 64
 
+-- Whether what was written down the last time was for nothing: nothing has come back to it.
+local function was_in_vain(record)
+  local last = record.written
+  return last ~= nil and last.places > FEW and not last.recalled
+end
+
 -- What captured functions and tables lead to, and how many places that is; nil where it cannot be
--- told, or where it could not lately.
+-- told, or where it lately could not or was of no use.
 local function find_reached(record, bindings)
   local passing = record.passing
   if passing and passing.left > 0 then
@@ -189,9 +196,9 @@ local function find_reached(record, bindings)
     return nil
   end
   local found, count = reached.take(bindings, UNCHANGING)
-  if found then
+  if count <= FEW or found and not was_in_vain(record) then
     record.passing = nil
-  elseif count > FEW then
+  else
     local wait = passing and math.min(2 * passing.wait, MOST_PASSING) or 1
     record.passing = {wait = wait, left = wait}
   end
@@ -245,9 +252,10 @@ function M.remember(record, space, plan, found)
     for _, binding in ipairs(bindings.inner) do binding.value = nil end
     bindings.seen, bindings.reached = seen, leads_to
     recent = {bindings = bindings, source = space.source,
-              situation = found.situation, bytes = PLACE_BYTES * (places or 0),
+              situation = found.situation, written = {places = places or 0, recalled = false},
+              bytes = PLACE_BYTES * (places or 0),
               source_id = space.array and array.describe(space.array).id}
-    record.recent = record.recent or {}
+    record.written, record.recent = recent.written, record.recent or {}
     table.insert(record.recent, 1, recent)
     if record.recent[MOST_RECENT + 1] then forget(record, MOST_RECENT + 1) end
     remember.charge(record, recent.bytes)
