@@ -34,7 +34,7 @@ end
 
 local X = options.data and run.read(meissa.read.csv, options.data) or generate(options.points)
 local n, F = X:size(1), X:size(2) - 1
-local target = X:select(2, F + 1)
+local target = X:select(2, F + 1):clone() -- side by side
 
 -- Every fifth point is for testing.
 local testing = meissa.zeros {n}

@@ -59,6 +59,18 @@ local function selects(text)
   return text:find("%] = [^\n]+ %? t%d+ : t%d+;") ~= nil
 end
 
+-- Choices between numbers; whether they are computed.
+local choices = {
+  {"one and zero", true, "B[i] = B[i] > 0.5 and 1 or 0"},
+  {"zero and one", true, "B[i] = B[i] + (B[i] > 0.5 and 0 or 1)"},
+  {"others", true, "local c = i > 5 and A[i][C[i][1] + 1] > 0.5 C[i][1] = 2 * i + (c and 3 or -7)"},
+  {"of a condition on whatever", true, "local t if i > 4 then t = B[i] end B[i] = t and 5 or 2"},
+  {"minus zero", false, "B[i] = 1 / (B[i] > 0.5 and 0 or -0)"},
+  {"fractions", false, "B[i] = B[i] > 0.5 and 0.5 or 2"},
+  {"large ones", false, "B[i] = B[i] > 0.5 and 1e10 or 2"},
+  {"elements", false, "B[i] = A[i][1] > 0.5 and A[i][2] or 1"},
+}
+
 local function loop(text) return ("for i in parallel(n) do %s end"):format(text) end
 
 describe("elements behind a comparison", function()
@@ -79,6 +91,17 @@ describe("elements behind a comparison", function()
       local text = native.emit(loop(each[3]), bodies.world(), bodies.over_rows())
       assert.is_string(text)
       assert.are.equal(each[2], selects(text))
+      assert.is_nil(native.compare(loop(each[3]), bodies.world, bodies.over_rows,
+        {pieces = 3, flags = "-O3"}))
+    end)
+  end
+
+  for _, each in ipairs(choices) do
+    it("may be one of two numbers: " .. each[1], function()
+      local text = native.emit(loop(each[3]), bodies.world(), bodies.over_rows())
+      assert.is_string(text)
+      assert.are.equal(each[2], text:find("%.0 %* %(double%)%(") ~= nil or
+        text:find("= %(double%)%(%(p%d") ~= nil)
       assert.is_nil(native.compare(loop(each[3]), bodies.world, bodies.over_rows,
         {pieces = 3, flags = "-O3"}))
     end)

@@ -51,6 +51,18 @@ return {
     },
   },
   {
+    rule = "a choice between two small whole numbers is computed",
+    finders = {{spec = "spec/kernel/native_update_spec.lua"}},
+    mutants = {
+      {"it is the other one", "csrc/kernel/native/c_value.c",
+       "b, a - b, condition);", "a, b - a, condition);"},
+      {"large ones are small", "csrc/kernel/native/c_value.c",
+       "ends && fabs(*number) <= INT32_MAX", "ends"},
+      {"minus zero is zero", "csrc/kernel/native/c_value.c",
+       " && !(*number == 0 && signbit(*number))", ""},
+    },
+  },
+  {
     rule = "elements that take one of two values are chosen without a branch",
     finders = {{spec = "spec/kernel/native_update_spec.lua"}},
     mutants = {

@@ -136,6 +136,7 @@ local PROMISED = {
   "a replay reads what was recorded, and injected lags are what was asked for",
   -- replicas
   "averaging over a topology keeps the mean, as fast as its gap says",
+  "a choice between two small whole numbers is computed",
   "freed memory is kept for the next arrays, up to a limit, and is zero for them",
   "a filter sends what its rule says, and forgets nothing that it does not count",
   "each replica does its share, pass by pass, in as many rounds as all",

@@ -222,7 +222,7 @@ static ms_c_value choose(ms_writer *w, const ms_node *node, const char *conditio
   }
   const char *result;
   if (statements[0].length == 0 && statements[1].length == 0) {
-    result = ms_c_text(w, "(%s ? %s : %s)", condition, text[0], text[1]);
+    result = ms_c_choice(w, condition, text[0], text[1]);
   } else {
     result = ms_c_temp(w);
     ms_c_line(w, "%s %s;", ms_c_type(form), result);

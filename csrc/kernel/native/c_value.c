@@ -3,6 +3,9 @@
  * Writing C: how values are held, and conversions between the ways. See c_value.h. */
 #include "kernel/native/c_value.h"
 
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/native/c_integer.h"
@@ -103,6 +106,23 @@ const char *ms_c_as_truth(ms_writer *w, ms_c_value value) {
     default:
       return "1";
   }
+}
+
+/* A small whole number that a text is, 2.0 or (-2.0); not -0, which sums lose. Fractions are
+ * written in another way. */
+static bool is_whole(const char *text, double *number) {
+  char *end;
+  *number = strtod(text + (text[0] == '('), &end);
+  bool ends = strcmp(end, text[0] == '(' ? ")" : "") == 0;
+  return ends && fabs(*number) <= INT32_MAX && !(*number == 0 && signbit(*number));
+}
+
+const char *ms_c_choice(ms_writer *w, const char *condition, const char *yes, const char *no) {
+  double a, b;
+  if (!is_whole(yes, &a) || !is_whole(no, &b))
+    return ms_c_text(w, "(%s ? %s : %s)", condition, yes, no);
+  if (a == 1 && b == 0) return ms_c_text(w, "(double)(%s)", condition);
+  return ms_c_text(w, "(%.1f + %.1f * (double)(%s))", b, a - b, condition);
 }
 
 const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_representation_of form,

@@ -22,9 +22,9 @@ local ENDS = 0
 
 local new = ffi.metatype("ms_small_run", {__gc = lib.ms_small_run_free})
 
--- Bytes that are kept for a loop that may stop: workers get going in the time that copying twice as
--- many takes.
-local MOST_KEPT, UNKEPT = 2 ^ 17, 2 ^ 32 - 1
+-- Bytes that are kept for a loop that may stop. Copying so many takes somewhat longer than workers
+-- need to get going; whether that pays is seen by the time that executions take.
+local MOST_KEPT, UNKEPT = 2 ^ 20, 2 ^ 32 - 1
 
 -- Elements of an array before and behind the one that `data` points to, all of those between its
 -- first and its last in memory: what lies there beside the array is put back as it was, too.
