@@ -10,6 +10,10 @@
 
 #include "driver/session_state.h"
 
+/* The most memory of a worker's report that is kept from job to job: fresh pages are dearer than
+ * what is written there. */
+#define KEPT_ROOM ((size_t)16 << 20)
+
 int ms_outcome_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
   outcome->schedule = session->schedule;
   outcome->worker_count = session->config.workers;
@@ -22,7 +26,20 @@ int ms_outcome_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
       outcome->heap == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory for a loop's results");
   }
+  for (uint32_t w = 0; w < outcome->worker_count; w++) {
+    outcome->reports[w] = session->members[w].room;
+    session->members[w].room = (ms_text){0};
+  }
   return 0;
+}
+
+void ms_outcome_recycle(ms_session *session, ms_outcome *outcome) {
+  for (uint32_t w = 0; outcome->reports != NULL && w < outcome->worker_count; w++) {
+    ms_text *report = &outcome->reports[w], *room = &session->members[w].room;
+    if (room->bytes != NULL || report->capacity > KEPT_ROOM) continue;
+    *room = (ms_text){.bytes = report->bytes, .capacity = report->capacity};
+    *report = (ms_text){0};
+  }
 }
 
 /* ------------------------------------------------------------------------------- in plan order */

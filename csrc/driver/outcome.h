@@ -13,4 +13,7 @@ int ms_outcome_begin(ms_session *session, ms_outcome *outcome, ms_error *err);
  * MS_NET: a report is none. */
 int ms_outcome_finish(ms_session *session, ms_outcome *outcome, ms_error *err);
 
+/* Leaves the memory of the reports, which are not needed any more, to the session's next job. */
+void ms_outcome_recycle(ms_session *session, ms_outcome *outcome);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/outcome.h"
 #include "driver/recover.h"
 #include "driver/session_state.h"
 
@@ -96,6 +97,7 @@ int ms_staged_run(ms_staged *run, ms_session *session, ms_error *err) {
     ms_stages_loads(stages, run->stage, &plan->grid, &plan->layout, run->loads);
     run->job.loads = run->loads;
   }
+  ms_outcome_recycle(session, &run->outcome);
   ms_outcome_free(&run->outcome);
   return ms_session_run(session, &run->job, &run->outcome, err) == 0 ? 0 : fail(run);
 }
@@ -237,6 +239,10 @@ void ms_staged_end(ms_staged *run, ms_session *session) {
     ms_segment_block_release(&run->room);
   }
   run->room = (ms_segment_block){0};
+  if (session != NULL) {
+    ms_outcome_recycle(session, &run->total);
+    ms_outcome_recycle(session, &run->outcome);
+  }
   ms_outcome_free(&run->outcome);
   ms_outcome_free(&run->total);
   free(run->loads);

@@ -69,6 +69,7 @@ void ms_worker_handle_free(const ms_session *session, ms_worker_handle *member) 
   free(member->cached);
   free(member->index_lists);
   free(member->transfers);
+  ms_text_free(&member->room);
 }
 
 int ms_worker_handle_share(const ms_session *session, ms_worker_handle *member,

@@ -48,6 +48,7 @@ typedef struct ms_worker_handle {
   uint32_t cached_count;
   ms_index_list **index_lists; /* for served operands */
   uint32_t index_list_count;
+  ms_text room;      /* memory for its next report, empty */
   uint32_t recorded; /* its incarnation in the history; 0: it is in none */
   /* The present job: */
   ms_part part;
