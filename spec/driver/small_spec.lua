@@ -185,7 +185,7 @@ describe("small loops (seed " .. seed .. ")", function()
 
   it("are not those whose end is not in sight, or that write much and may fail", function()
     meissa.init {workers = 2}
-    local A, X = meissa.ones(N), meissa.ones({300, 300})
+    local A, X = meissa.ones(N), meissa.ones({300, 600})
     local index = meissa.ones({N}, {type = "int32"})
     for _ = 1, 20 do
       for i in parallel(N, NATIVE) do
