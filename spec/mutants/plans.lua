@@ -5,8 +5,20 @@ local layouts = {spec = "csrc/plan/layout_test.c"}
 local edges = {spec = "csrc/plan/schedule_edges_test.c"}
 local reach = {spec = "spec/plan/reach_spec.lua"}
 local driver_loops = {spec = "spec/driver/driver_loop_spec.lua"}
+local last = {spec = "spec/driver/last_spec.lua"}
 
 return {
+  {
+    rule = "a report stays as it was given",
+    finders = {last},
+    mutants = {
+      {"of a loop that runs again", "lua/meissa/plan/init.lua",
+       "local copy = setmetatable(tables.copy(plan), Plan)", "local copy = plan"},
+      {"while the loop is planned", "lua/meissa/driver/loop.lua",
+       "M.last() -- what is planned may have run last", ""},
+      {"with what an earlier run took", "lua/meissa/plan/init.lua", ', "listing"}', "}"},
+    },
+  },
   {
     rule = "a plan is found again by all that it was made of",
     finders = {plans},

@@ -95,6 +95,7 @@ local PROMISED = {
   "what no float can hold makes a region double",
   "inner loops are taken together only where no tail changes what they read, nor may stop",
   "what blocks store into a large buffer is marked, or all of the buffer is looked at",
+  "a report stays as it was given",
   "a plan is found again by all that it was made of", "ranges weigh what they hold",
   "blocks of a sweep wait for what distances lead to",
   "arrays that are written go where their ranges go",

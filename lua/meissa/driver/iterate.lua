@@ -213,7 +213,7 @@ local function execute(self)
   local request = self.request
   if request.dry or request.rounds == 0 or request.space.count == 0 then
     local run = plan(self, 1, math.max(1, math.min(request.rounds, 2)))
-    loop.remember(planning.complete(run))
+    loop.remember(plans.unmeasured(planning.complete(run)))
     if not request.dry then run.plan.rounds = 0 end
     if run.grid then rounds.describe(self, run) end
     return {}

@@ -41,6 +41,7 @@ local M = {}
 --- Examines a planned loop before it runs, with check = true: meissa.check puts it here.
 function M.examine() end
 
+-- Of the last loop: its launch; its plan, which all of its runs share; or the copy that was given.
 local last_plan
 
 local function finished() return nil end
@@ -346,13 +347,15 @@ function M.plan(...)
   local count = select("#", ...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
-    return planning.complete(plan_closure(fn, space, debug.getinfo(fn, "S")))
+    M.last() -- what is planned may have run last
+    local plan = planning.complete(plan_closure(fn, space, debug.getinfo(fn, "S")))
+    return plans.snapshot(plans.unmeasured(plan))
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
   local record = records.find(info.func, info, info.currentline)
   planning.check_callee(record, info.func, 2, M.plan)
-  last_plan = planning.complete(planning.frame(record, space, info.func, 2))
+  last_plan = plans.unmeasured(planning.complete(planning.frame(record, space, info.func, 2)))
   return finished
 end
 
@@ -379,8 +382,10 @@ function M.remember(plan)
 end
 
 --- The plan of the last loop, with seconds, busy and wait time of each worker, and bytes moved.
+-- What was given stays as it is.
 function M.last()
   if type(last_plan) == "userdata" then last_plan = launches.plan(last_plan) end
+  last_plan = last_plan and plans.snapshot(last_plan)
   return last_plan
 end
 

@@ -364,7 +364,7 @@ function M.get(record, space, bindings, situation)
 end
 
 local MEASURED = {"seconds", "launch", "workers", "moved", "shares", "deaths", "redone", "repeated",
-                  "rounds", "exchanged", "missed", "decisions", "levels"}
+                  "rounds", "exchanged", "missed", "decisions", "levels", "listing"}
 
 --- A plan without what its last run took, which failed otherwise: of a loop that has an error
 -- meissa.last() gives the plan alone.
@@ -379,6 +379,17 @@ end
 function M.measured(plan, measured)
   for name, value in tables.each(measured) do rawset(plan, name, value) end
   return plan
+end
+
+local snapshots = setmetatable({}, {__mode = "k"})
+
+--- What a plan says now: another one with the same fields, which later runs leave as it is; of a
+-- snapshot itself.
+function M.snapshot(plan)
+  if snapshots[plan] then return plan end
+  local copy = setmetatable(tables.copy(plan), Plan)
+  snapshots[copy] = true
+  return copy
 end
 
 return M

@@ -1,0 +1,120 @@
+-- SPDX-License-Identifier: MIT
+-- What meissa.last and meissa.plan have given stays as it is, whatever runs later.
+local launches = require "meissa.driver.launch"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local small = require "meissa.driver.small"
+local until_launched = require "spec.driver.until_launched"
+
+local N = 24
+
+local FIELDS = {"verdict", "strategy", "engine", "engine_reason", "ordered", "grid", "stages",
+                "workers", "seconds", "launch", "moved", "shares", "deaths", "redone", "repeated",
+                "rounds", "levels", "listing", "guarantee"}
+
+local function words(value)
+  if type(value) ~= "table" then return tostring(value) end
+  local list = {}
+  for key, each in pairs(value) do list[#list + 1] = tostring(key) .. "=" .. words(each) end
+  table.sort(list)
+  return "{" .. table.concat(list, " ") .. "}"
+end
+
+-- All that a plan says: its report, its picture, its fields.
+local function said_by(plan)
+  local list = {tostring(plan), plan:picture()}
+  for _, name in ipairs(FIELDS) do list[#list + 1] = name .. "=" .. words(plan[name]) end
+  return table.concat(list, "\n")
+end
+
+-- Runs a loop again and again: each time the plan is another one, those before are as they were.
+local function keep(run)
+  local plans, said = {}, {}
+  for k = 1, 4 do
+    run(k)
+    plans[k] = meissa.last()
+    said[k] = said_by(plans[k])
+    assert.are.equal(plans[k], meissa.last())
+    for before = 1, k - 1 do
+      assert.are_not.equal(plans[before], plans[k])
+      assert.are.equal(said[before], said_by(plans[before]))
+    end
+  end
+  return plans
+end
+
+describe("meissa.last", function()
+  local most = small.most[0]
+  local A, index = meissa.zeros(N), meissa.zeros(N, {type = "int32"})
+
+  local function add()
+    for i in parallel(N) do A[i] = A[i] + 1 end
+  end
+
+  setup(function()
+    meissa.init {workers = 2}
+    for i = 1, N do index[i] = math.ceil(i / 2) end
+  end)
+  teardown(function() meissa.init {} end)
+  before_each(function() small.most[0] = most end)
+
+  it("keeps what loops on workers took", function()
+    small.most[0] = 0
+    local plans = keep(add)
+    for k = 1, 3 do assert.are_not.equal(plans[k].seconds, plans[k + 1].seconds) end
+  end)
+
+  it("keeps how a loop was cut, whatever options it is given later", function()
+    small.most[0] = 0
+    local plans = keep(function(k)
+      for i in parallel(N, {grid = {2 + k}}) do A[i] = A[i] + 1 end
+    end)
+    for k = 1, 4 do assert.are.same({2 + k}, plans[k].grid) end
+  end)
+
+  it("keeps what launches took", function()
+    until_launched(add)
+    local before = launches.executions
+    local plans = keep(add)
+    assert.is_true(launches.executions > before)
+    assert.are_not.equal(plans[1].seconds, plans[4].seconds)
+  end)
+
+  it("keeps what loops by levels and in rounds took", function()
+    keep(function()
+      for i in parallel(N) do A[index[i]] = A[index[i]] * 0.5 + A[i] end
+    end)
+    local plans = keep(function(k)
+      for _, i in meissa.iterate(A, k, N) do A[i] = A[i] + 1 end
+    end)
+    for k = 1, 4 do assert.are.equal(k, plans[k].rounds) end
+  end)
+
+  it("keeps that a loop ran here, when it runs on workers later", function()
+    small.most[0] = 0
+    finally(function() meissa.init {workers = 2} end)
+    local plans = keep(function(k)
+      meissa.init {workers = k % 2 == 0 and 2 or 0}
+      add()
+    end)
+    for k = 1, 4 do
+      assert.are.equal(k % 2 == 0 and 2 or 0, plans[k].workers)
+      assert.are.equal(k % 2 == 0 and 0 or nil, plans[k].listing)
+    end
+  end)
+
+  it("is not changed by planning, nor are plans by running", function()
+    small.most[0] = 0
+    local function body(i) A[i] = A[i] + 1 end
+    local planned = meissa.plan(N, {grid = {5}}, body)
+    local said = said_by(planned)
+    meissa.each(N, {grid = {7}}, body)
+    assert.are.equal(said, said_by(planned))
+    local again = meissa.plan(N, {grid = {3}}, body)
+    assert.is_nil(again.seconds)
+    assert.are.same({7, 3, 5}, {meissa.last().grid[1], again.grid[1], planned.grid[1]})
+    assert.is_true(meissa.last().seconds > 0)
+    for i in meissa.plan(N) do A[i] = A[i] end
+    assert.is_nil(meissa.last().seconds)
+  end)
+end)
