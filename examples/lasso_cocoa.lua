@@ -54,21 +54,26 @@ function M.pass(problem, r, sigma, how)
   end
 end
 
---- What is to be least, how many weights are not 0, and how far v is from X alpha.
+--- What is to be least, with these predictions.
+function M.objective(problem, v)
+  local y, alpha, loss, size = problem.y, problem.alpha, 0, 0
+  for e = 1, y:size(1) do loss = loss + (v[e] - y[e]) * (v[e] - y[e]) end
+  for j = 1, alpha:size(1) do size = size + math.abs(alpha[j]) end
+  return loss / 2 + problem.lambda * size
+end
+
+--- What is to be least, how many weights are not 0, how far v is from X alpha, and what is to be
+-- least with X alpha in place of v.
 function M.measure(problem)
   local columns, y, alpha, v = problem.columns, problem.y, problem.alpha, problem.v
-  local loss, size, count, drift = 0, 0, 0, 0
+  local count, drift = 0, 0
   local exact = meissa.zeros(y:size(1))
   for j, e, x in columns:each() do exact[e] = exact[e] + x * alpha[j] end
-  for e = 1, y:size(1) do
-    loss = loss + (v[e] - y[e]) * (v[e] - y[e])
-    drift = math.max(drift, math.abs(v[e] - exact[e]))
-  end
+  for e = 1, y:size(1) do drift = math.max(drift, math.abs(v[e] - exact[e])) end
   for j = 1, alpha:size(1) do
-    size = size + math.abs(alpha[j])
     if alpha[j] ~= 0 then count = count + 1 end
   end
-  return loss / 2 + problem.lambda * size, count, drift
+  return M.objective(problem, v), count, drift, M.objective(problem, exact)
 end
 
 --- Points of which a tenth of the entries are there; 20 features matter.

@@ -77,7 +77,7 @@ function M.pass(replicas, X, y, passes, size, rate, decay, how)
   local O = meissa.scratch(classes)
   local batches, loss = math.floor(X:size(1) / size), 0
   local step = -rate / size
-  for _, batch in parallel(passes, batches, {engine = how.engine}) do
+  for _, batch in parallel(passes, batches, {engine = how.engine, serial = how.serial}) do
     for f = 1, filters do -- the momentum of the last step, to which the batch's slopes are added
       vb[f] = decay * vb[f]
       for t = 1, TAPS do VK[f][t] = decay * VK[f][t] end

@@ -28,7 +28,7 @@ function M.pass(replicas, X, y, passes, size, rate, decay, how)
   local D = meissa.scratch(size, hidden)
   local batches, loss = math.floor(X:size(1) / size), 0
   local step = -rate / size
-  for _, batch in parallel(passes, batches, {engine = how.engine}) do
+  for _, batch in parallel(passes, batches, {engine = how.engine, serial = how.serial}) do
     local first = (batch - 1) * size
     local x = X[{{first + 1, first + size}}]
     for i = 1, size do
