@@ -1,89 +1,133 @@
 -- SPDX-License-Identifier: MIT
 --- How often, how stale, how much: the lasso by coordinate descent on replicas (Alt, "Adaptive
--- consistency management for distributed machine learning", 2017, chapters 4 and 5).
+-- consistency management for distributed machine learning", 2017, chapters 4 and 5, figures 5-1 to
+-- 5-5), on few features that are all there and correlated, and on many of which a point has a few.
 --
 -- Coordinates are shared out; a replica descends along its own on a copy of the predictions, and an
 -- exchange adds what all have changed (CoCoA+). A row is a setting: the objective of the merged
--- model after all passes, and how many rounds, bytes and seconds it took until it was within
--- --target of the best objective of all; "s at MB/s" adds to the seconds what the bytes would take
--- at the bandwidth that is printed. Settings: H, the part of a share between two exchanges, by how
--- replicas wait; a quota of bytes with what stays behind kept and dropped; gamma with its sigma;
--- hand-written C and one replica in the same pass order. Then `every = "auto"` and
--- `staleness = "auto"` against the best, the worst and a random one of these, on other seeds.
---   luajit bench/adaptive.lua [--data a9a.gz --lambda 100] [--json] [--png FILE]
+-- model after all passes, how far the predictions that replicas hold are from its own, and how many
+-- rounds, bytes and seconds it took until it was within --target of the optimum, which a long run
+-- of the serial baseline finds; "s at MB/s" adds to the seconds what the bytes would take at the
+-- bandwidth that is printed. The baselines, hand-written C and one replica, go through the
+-- coordinates in one order and come to the same bits. Step sizes are given by sigma, the factor by
+-- which a replica's own change counts meanwhile. Parts:
+--   figure5-1   replicas beside the serial baseline
+--   figure5-2   H, the part of a share between two exchanges
+--   figure5-3   how replicas wait
+--   figure5-4   what is sent under a quota of bytes, with what stays behind kept and dropped
+--   figure5-5   adding and averaging: gamma with its sigma
+--   auto        `every` and `staleness` = "auto" against all of H by waiting, on other seeds and on
+--               the example's own data
+--   luajit bench/adaptive.lua [--only auto] [--data a9a.gz --lambda 100] [--json] [--png FILE]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/?.lua;" .. directory ..
   "../examples/support/?.lua;" .. package.path
 local argparse = require "argparse"
 local curves = require "curves"
-local ffi = require "ffi"
-local figure = require "figure"
-local hand = require "hand"
-local lasso = require "lasso_cocoa"
+local descent = require "descent"
 local meissa = require "meissa"
 local run = require "run"
 
-ffi.cdef [[
-void bench_lasso_pass(int64_t columns, const int64_t *first, const int32_t *row,
-                      const double *value, const double *squares, const double *y, double lambda,
-                      double *alpha, double *v);
-]]
+local PARTS = {"figure5-1", "figure5-2", "figure5-3", "figure5-4", "figure5-5", "auto"}
 
 local parser = argparse("adaptive.lua", "The lasso on replicas: how often, how stale, how much.")
-parser:option("--data", "A file in LIBSVM's form (gz); default: points of its own.")
-parser:option("--points", "How many points to generate."):convert(tonumber):default "2000"
-parser:option("--features", "How many features to generate."):convert(tonumber):default "400"
-parser:option("--lambda", "Weight of the sum of absolutes."):convert(tonumber):default "10"
-parser:option("--replicas", "Copies of the predictions."):convert(tonumber):default "4"
-parser:option("--passes", "Passes over the coordinates."):convert(tonumber):default "30"
-parser:option("--target", "How near to the best objective, as a factor."):convert(tonumber)
-  :default "1.01"
-parser:option("--bandwidth", "MB a second that bytes are counted at."):convert(tonumber)
-  :default "100"
-parser:option("--seeds", "Data sets on which auto is compared."):convert(tonumber):default "3"
-parser:option("--runs", "Runs of each setting, of which the best counts."):convert(tonumber)
-  :default "3"
-parser:option("--workers", "Worker processes."):convert(tonumber):default "2"
-parser:option("--png", "Draw the objective against time to this file.")
-parser:flag("--json", "Print one JSON object a line and nothing else.")
-local asked = parser:parse()
+local function text(words) return words end
+parser:option("--only", "Only these parts, with commas between.")
+local complete = curves.options(parser, {
+  {"data", "A file in LIBSVM's form (gz); without, two sets of its own.", convert = text},
+  {"points", "How many points to generate, in place of what a set has."},
+  {"features", "How many features to generate."},
+  {"lambda", "Weight of the sum of absolutes, in place of what a set has."},
+  {"replicas", "Copies of the predictions.", "4"},
+  {"passes", "Passes over the coordinates.", "40", quick = "12"},
+  {"target", "How near to the optimum, as a factor.", "1.01", quick = "2"},
+  {"bandwidth", "MB a second that bytes are counted at.", "100"},
+  {"quota", "Bytes a message where there is a quota.", "1024"},
+  {"runs", "Runs of each setting, of which the fastest counts.", "3", quick = "1"},
+  {"seeds", "Data sets of each kind on which auto is compared.", "2", quick = "1"},
+  {"workers", "Worker processes.", "2"},
+  {"png", "Draw the objectives to this file.", convert = text},
+})
+local asked = complete(parser:parse())
+local wanted = curves.parts(parser, asked.only, PARTS)
 
 local K = asked.replicas
+local WAITS = {{"bsp", {sync = "bsp"}}, {"ssp 2", {sync = "ssp", staleness = 2}},
+               {"async", {sync = "async"}}}
+local BASELINES = {{name = "C by hand", by_hand = true},
+                   {name = "one replica", replicas = 1, H = 1}}
 
-local SETTINGS = {{name = "C by hand", by_hand = true}, {name = "one replica", replicas = 1, H = 1}}
+-- Settings by name, so that one that several figures have is run once.
+local by_name = {}
+
+local function setting(name, more)
+  more.name = name
+  by_name[name] = by_name[name] or more
+  return by_name[name]
+end
+
+local fixed = {}
 for _, H in ipairs {0.1, 0.2, 1} do
-  for _, wait in ipairs {{"bsp", {sync = "bsp"}}, {"ssp 2", {sync = "ssp", staleness = 2}},
-                         {"async", {sync = "async"}}} do
-    SETTINGS[#SETTINGS + 1] = {name = ("H %g, %s"):format(H, wait[1]), H = H, options = wait[2],
-                               fixed = true}
+  for _, wait in ipairs(WAITS) do
+    fixed[#fixed + 1] = setting(("H %g, %s"):format(H, wait[1]), {H = H, options = wait[2]})
   end
 end
-for _, residual in ipairs {"keep", "drop"} do
-  SETTINGS[#SETTINGS + 1] = {
-    name = "H 0.2, quota 4 kB, " .. residual, H = 0.2,
-    options = {filter = {priority = "magnitude"}, quota = 4096, residual = residual}}
-end
-for _, gamma in ipairs {0.5, 1 / K} do
-  SETTINGS[#SETTINGS + 1] = {name = ("H 0.2, gamma %g"):format(gamma), H = 0.2, gamma = gamma}
-end
-SETTINGS[#SETTINGS + 1] = {name = "H 0.2, gamma 1, sigma 1", H = 0.2, sigma = 1}
-local AUTO = {name = "auto, auto", H = "auto",
-              options = {staleness = "auto", bandwidth = 1e6 * asked.bandwidth}}
-SETTINGS[#SETTINGS + 1] = AUTO
+local AUTO = setting("auto, auto", {H = "auto", options = {
+  staleness = "auto", bandwidth = 1e6 * asked.bandwidth}})
+local SSP = WAITS[2][2]
 
-local PUBLISHED = [[
+-- What is not told stays with the replicas from pass to pass: nothing is merged for good.
+local filtered = {setting("all is sent", {H = 0.2, options = {
+  sync = SSP.sync, staleness = SSP.staleness, final = "none"}})}
+for _, order in ipairs {"random", "round-robin", "magnitude", "relative"} do
+  for _, residual in ipairs {"keep", "drop"} do
+    filtered[#filtered + 1] = setting(("%s, %s"):format(order, residual), {H = 0.2, options = {
+      sync = SSP.sync, staleness = SSP.staleness, final = "none", quota = asked.quota,
+      residual = residual,
+      filter = {priority = order, seed = order == "random" and 1 or nil}}})
+  end
+end
 
-Published: figures 5-1 to 5-5 of the thesis, which show that smaller H takes fewer samples and more
-time, that a staleness of 3 (its threshold; 2 here) gains where workers are uneven, and that filters
-under a quota save bytes at little loss if residuals are kept. Spark, its baseline, is not run: bsp
-and one replica stand in for it.]]
+local function merged(gamma, sigma)
+  return setting(("gamma %g, sigma %g"):format(gamma, sigma),
+                 {H = 0.2, gamma = gamma, sigma = sigma, options = SSP})
+end
+
+local TABLES = {
+  {name = "figure5-1", title = "replicas beside the serial baseline", settings = {
+    by_name["H 1, bsp"], by_name["H 0.1, bsp"], by_name["H 0.1, ssp 2"], AUTO},
+   published = [[
+5-1: on epsilon all distributed ones beat the baseline, and Spark, which bsp stands in for here, is
+slower than the framework; on URL the baseline is as fast. Its sets are 1,000 times as large: what
+an exchange takes counts here beside a pass of less than a millisecond.]]},
+  {name = "figure5-2", title = "how often replicas exchange", settings = {
+    by_name["H 0.1, ssp 2"], by_name["H 0.2, ssp 2"], by_name["H 1, ssp 2"]},
+   published = [[
+5-2: H 0.1 is the best on epsilon, 1 on URL, whose messages are large. Samples tell the former,
+bytes and seconds the latter.]]},
+  {name = "figure5-3", title = "how replicas wait", settings = fixed,
+   published = [[
+5-3: bsp and ssp (threshold 3, our 2) alike on epsilon, async far slower; on URL no difference. What
+is old there is a message between machines that differ; here one is there when it is sent.]]},
+  {name = "figure5-4", title = ("a quota of %g bytes a message"):format(asked.quota),
+   settings = filtered, published = [[
+5-4: for URL only, without numbers in the text: filters save bytes. What is not sent in time is
+missing in the predictions (drift), for good where residuals are dropped.]]},
+  {name = "figure5-5", title = "adding and averaging", settings = {
+    merged(1, K), merged(0.5, K / 2), merged(1 / K, 1), merged(1, 1)},
+   published = [[
+5-5: adding is far better than averaging on epsilon, alike on URL. With their sigmas averaging takes
+a K-th of whole steps, adding all of K-th ones, which comes to as many rounds here; gamma 1 with
+sigma 1 is what adding gains where shares hardly meet, and what may diverge where they do.]]},
+}
 
 local report = run.report({json = asked.json, quiet = true}, {
-  {key = "setting", title = "setting", format = "%s", width = 26},
+  {key = "setting", title = "setting", format = "%s", width = 20},
   {key = "rounds", title = "rounds", format = "%d", width = 8},
-  {key = "loss", title = "objective", format = "%.6g", width = 11},
+  {key = "loss", title = "objective", format = "%.6g", width = 13},
+  {key = "drift", title = "drift", format = "%.0e", width = 8},
   {key = "seconds", title = "seconds", format = "%.3f", width = 9},
-  {key = "waited", title = "waited s", format = "%.3f", width = 9},
+  {key = "waited", title = "waited s", format = "%.3f", width = 10},
   {key = "megabytes", title = "MB", format = "%.2f", width = 8},
   {key = "target_at", title = ("s at %g MB/s"):format(asked.bandwidth), format = "%.4f",
    width = 14},
@@ -91,131 +135,78 @@ local report = run.report({json = asked.json, quiet = true}, {
 })
 
 meissa.init {workers = asked.workers, quiet = true}
-local library = hand.compile("lasso.c", 1, "double", "strict")
 
-local function take(seed)
-  local X, y
-  if asked.data then
-    X, y = meissa.read.libsvm(asked.data)
-  else
-    X, y = lasso.generate(asked.points, asked.features, seed)
+-- What of a figure is to be said in numbers, and what was published.
+local function show_table(each, set, known, goal)
+  if not asked.json then
+    print(("\nFigure %s, %s: %s; %d replicas on %d workers, to the objective %.6g"):format(
+      each.name:sub(7), set.words, each.title, K, asked.workers, goal))
   end
-  return lasso.transpose(X), y
-end
-
--- A pass in C: its columns are those of the problem.
-local function by_hand(problem)
-  local columns, count = problem.columns, 0
-  local n = columns:size(1)
-  local first = ffi.new("int64_t[?]", n + 1)
-  for _ in columns:each() do count = count + 1 end
-  local row, value = ffi.new("int32_t[?]", count), ffi.new("double[?]", count)
-  for j in columns:each() do first[j] = first[j] + 1 end
-  for j = 1, n do first[j] = first[j] + first[j - 1] end
-  local at = ffi.new("int64_t[?]", n + 1)
-  ffi.copy(at, first, 8 * (n + 1))
-  for j, e, x in columns:each() do
-    row[at[j - 1]], value[at[j - 1]] = e - 1, x
-    at[j - 1] = at[j - 1] + 1
+  report.rows = 0
+  local settings, anew, drawn = {BASELINES[1], BASELINES[2], unpack(each.settings)}, {}, {}
+  for _, what in ipairs(settings) do
+    if not known[what] then anew[#anew + 1] = what end
   end
-  return function()
-    library.bench_lasso_pass(n, first, row, value, (problem.squares:data()), (problem.y:data()),
-                             problem.lambda, (problem.alpha:data()), (problem.v:data()))
-  end
-end
-
--- The curve of a setting on a data set.
-local function learn(setting, columns, y)
-  local problem = lasso.new(columns, y, asked.lambda)
-  local count, gamma = setting.replicas or K, setting.gamma or 1
-  local sigma = setting.sigma or gamma * count
-  local pass
-  if setting.by_hand then
-    pass = by_hand(problem)
-  else
-    local damp = gamma ~= 1 and {problem.alpha} or nil
-    local options = {replicas = count, every = setting.H == 1 and math.huge or setting.H,
-                     merge = {add = gamma, sigma = sigma, damp = damp}}
-    for name, value in pairs(setting.options or {}) do options[name] = value end
-    local r = meissa.replicate(problem.v, options)
-    pass = function() lasso.pass(problem, r, sigma, {}) end
-  end
-  return curves.learn(asked.passes, pass, function(point)
-    point.samples = point.pass * columns:size(1)
-    point.loss = lasso.measure(problem)
-    point.at = point.seconds + point.megabytes / asked.bandwidth
-  end, not setting.by_hand)
-end
-
--- The best of --runs runs of each setting, by the time to a target, and those times: by setting.
--- The settings take turns, so that what else the machine does is not one setting's.
-local function repeated(settings, columns, y, target)
-  local best, times = {}, {}
-  for _ = 1, asked.runs do
-    for _, setting in ipairs(settings) do
-      local curve = learn(setting, columns, y)
-      local at = curves.within(curve, target).at or math.huge
-      if not best[setting] or at < times[setting] then
-        best[setting], times[setting] = curve, at
-      end
+  for what, curve in pairs(descent.race(asked, anew, set, goal)) do known[what] = curve end
+  for _, what in ipairs(settings) do
+    local curve = known[what]
+    local last, at = curve[#curve], curves.within(curve, goal)
+    curves.show(report, asked, what, curve, nil, goal, {
+      experiment = ("%s %s"):format(set.name, each.name), drift = last.drift,
+      waited = last.waited, rounds = not what.by_hand and last.rounds,
+      target_rounds = not what.by_hand and at.rounds or false, target_at = at.at})
+    if not what.by_hand and last.loss < 100 * goal then
+      drawn[#drawn + 1] = {name = what.name, points = curve}
     end
   end
-  return best, times
+  if asked.png then
+    curves.draw(asked.png, ("%s-%s"):format(set.name, each.name), set.words .. ": " .. each.title,
+                "objective", drawn)
+  end
+  if not asked.json then print("published, figure " .. each.published) end
 end
 
-if not asked.json then
-  print(("%d replicas on %d workers"):format(K, asked.workers))
-end
-local columns, y = take(1)
-local found, best, drawn = {}, math.huge, {}
-for _, setting in ipairs(SETTINGS) do
-  learn(setting, columns, y) -- compilers
-  found[setting] = learn(setting, columns, y)
-  local last = found[setting][asked.passes].loss
-  if last == last then best = math.min(best, last) end
-end
-local runs = repeated(SETTINGS, columns, y, asked.target * best)
-for _, setting in ipairs(SETTINGS) do
-  local curve = runs[setting]
-  curves.show(report, asked, setting, curve, nil, asked.target * best, {
-    waited = curve[#curve].waited, rounds = not setting.by_hand and curve[#curve].rounds,
-    target_rounds = not setting.by_hand and curves.within(curve, asked.target * best).rounds,
-    target_at = curves.within(curve, asked.target * best).at})
-  if setting.fixed or setting == AUTO then
-    drawn[#drawn + 1] = curves.points(setting, curve, "seconds", "loss")
+for _, name in ipairs(asked.data and {"data"} or {"dense", "sparse"}) do
+  local set = descent.set(asked, name, 1)
+  local goal, known = asked.target * descent.optimum(set), {}
+  for _, each in ipairs(TABLES) do
+    if wanted[each.name] then show_table(each, set, known, goal) end
   end
 end
 
 -- Auto on data that nothing was chosen by.
-math.randomseed(7)
-for seed = 2, asked.data and 1 or asked.seeds + 1 do
-  local other, least, fixed, compared = {take(seed)}, math.huge, {}, {}
-  for _, setting in ipairs(SETTINGS) do
-    if setting.fixed or setting == AUTO then
-      local curve = learn(setting, unpack(other))
-      local loss = curve[#curve].loss
-      if loss == loss then least = math.min(least, loss) end
-      compared[#compared + 1] = setting
-    end
-  end
-  local _, times = repeated(compared, other[1], other[2], asked.target * least)
-  for _, setting in ipairs(compared) do
-    if setting.fixed then fixed[#fixed + 1] = {setting.name, times[setting]} end
-  end
-  table.sort(fixed, function(a, b) return a[2] < b[2] end)
-  local any = fixed[math.random(#fixed)]
-  local auto = times[AUTO]
+local function compare_auto(name, seed)
+  local set, order = descent.set(asked, name, seed), {unpack(fixed)}
+  local _, times = descent.race(asked, {AUTO, unpack(fixed)}, set,
+                                asked.target * descent.optimum(set))
+  table.sort(order, function(a, b) return times[a] < times[b] end)
+  local best, worst, any = order[1], order[#order], order[math.random(#order)]
+  local ratio = times[AUTO] / times[best]
   if asked.json then
-    report:row {auto = true, seed = seed, seconds = auto, best = fixed[1][2], best_is = fixed[1][1],
-                worst = fixed[#fixed][2], random = any[2], ratio = auto / fixed[1][2]}
+    report:row {auto = true, set = name, seed = seed, seconds = times[AUTO], best = times[best],
+                best_is = best.name, worst = times[worst], random = times[any], ratio = ratio,
+                bandwidth = asked.bandwidth}
   else
-    print(("seed %d: auto %.4f s; best %.4f (%s), worst %.4f, random %.4f (%s): auto is %.2f of " ..
-      "the best"):format(seed, auto, fixed[1][2], fixed[1][1], fixed[#fixed][2], any[2], any[1],
-              auto / fixed[1][2]))
+    print(("%-7s seed %d: auto %.4f s; best %.4f (%s), worst %.4f (%s), random %.4f (%s): " ..
+      "%.2f of the best"):format(name, seed, times[AUTO], times[best], best.name, times[worst],
+                                 worst.name, times[any], any.name, ratio))
   end
+  return ratio
 end
-if not asked.json then print(PUBLISHED) end
-if asked.png then
-  figure(asked.png, {title = "the lasso's objective", x = "seconds", y = "objective",
-                     logarithmic = "x"}, drawn)
+
+if wanted.auto and not asked.data then
+  if not asked.json then
+    print(("\nauto against fixed settings on other data, in time with bytes at %g MB/s; the " ..
+      "goal is 1.15 of the best"):format(asked.bandwidth))
+  end
+  math.randomseed(7)
+  local ratios = {}
+  for _, name in ipairs {"planted", "dense", "sparse"} do
+    for seed = 2, asked.seeds + 1 do ratios[#ratios + 1] = compare_auto(name, seed) end
+  end
+  table.sort(ratios)
+  if not asked.json then
+    print(("of %d: %.2f to %.2f of the best, median %.2f"):format(
+      #ratios, ratios[1], ratios[#ratios], ratios[math.ceil(#ratios / 2)]))
+  end
 end

@@ -4,6 +4,7 @@
 --
 -- A setting is {name =, ...}; a curve a list of points, one a pass: {pass, rounds, samples,
 -- seconds, megabytes, missed, waited, loss, ...}.
+local figure = require "figure"
 local meissa = require "meissa"
 
 local M = {}
@@ -20,25 +21,61 @@ function M.numbers(text)
   return list
 end
 
---- The options of a bench of linear models on replicas, and what was asked.
--- @tab parser argparse's @string passes @string reg defaults @string figure what it draws
-function M.ask(parser, passes, reg, figure)
-  local function number(name, words, default)
-    parser:option(name, words):convert(tonumber):default(default)
+--- Declares options with two defaults, of which --quick takes the second.
+-- @tab parser argparse's @tab list of {name, words, default, quick = the other, convert =}
+-- @treturn func fills in what a command line has left out
+function M.options(parser, list)
+  for _, each in ipairs(list) do
+    local words = each[2]
+    if each[3] then words = ("%s (default: %s)"):format(words:gsub("%.$", ""), each[3]) end
+    parser:option("--" .. each[1], words):convert(each.convert or tonumber)
   end
-  parser:option("--data", "A file in LIBSVM's form (gz); default: 20,000 points of its own.")
-  number("--points", "How many points to generate.", "20000")
-  number("--replicas", "Copies of the weights.", "8")
-  number("--every", "Examples of a replica between exchanges.", "100")
-  number("--passes", "Passes over the data.", passes)
-  parser:option("--rates", "Step sizes that are tried; that of pass k is a k-th.")
-    :convert(M.numbers):default "0.02,0.1,0.5"
-  number("--reg", "Weight of the squared norm.", reg)
-  number("--target", "How near to the serial loss, as a factor.", "1.02")
-  number("--workers", "Worker processes.", "2")
-  parser:option("--png", "Draw " .. figure .. " to this file.")
+  parser:flag("--quick", "A small run, some seconds long, that shows whether all works.")
   parser:flag("--json", "Print one JSON object a line and nothing else.")
-  return parser:parse()
+  return function(asked)
+    for _, each in ipairs(list) do
+      local name, default = each[1]:gsub("-", "_"), each[3]
+      if asked.quick and each.quick then default = each.quick end
+      if asked[name] == nil and default then
+        asked[name] = (each.convert or tonumber)(default)
+      end
+    end
+    return asked
+  end
+end
+
+local function text(words) return words end
+
+--- The options of a bench of linear models on replicas.
+-- @string passes @string reg defaults @string figure what it draws
+function M.linear(passes, reg, drawn)
+  return {
+    {"data", "A file in LIBSVM's form (gz); without, points of its own.", convert = text},
+    {"points", "How many points to generate.", "20000", quick = "2000"},
+    {"replicas", "Copies of the weights.", "8"},
+    {"every", "Examples of a replica between exchanges.", "100", quick = "25"},
+    {"passes", "Passes over the data.", passes, quick = "2"},
+    {"rates", "Step sizes that are tried; that of pass k is a k-th.", "0.02,0.1,0.5,2",
+     quick = "0.1,0.5", convert = M.numbers},
+    {"reg", "Weight of the squared norm.", reg},
+    {"target", "How near to the serial loss, as a factor.", "1.02", quick = "2"},
+    {"workers", "Worker processes.", "2"},
+    {"png", "Draw " .. drawn .. " to this file.", convert = text},
+  }
+end
+
+--- Which parts of a bench are asked for, all unless some are named with commas between: {[name] =
+-- true}.
+function M.parts(parser, names, parts)
+  local known, wanted = {}, {}
+  for _, part in ipairs(parts) do known[part] = true end
+  for name in (names or table.concat(parts, ",")):gmatch "[^,]+" do
+    if not known[name] then
+      parser:error(("no part '%s': %s"):format(name, table.concat(parts, ", ")))
+    end
+    wanted[name] = true
+  end
+  return wanted
 end
 
 --- A curve of a model that is gone through in passes.
@@ -66,27 +103,27 @@ function M.learn(passes, pass, look, exchanges)
 end
 
 --- The curve of the best step size, and that.
--- @func learn learn(setting, rate) gives a curve, and further results
--- @return the curve, the step size, the further results
+-- @func learn learn(setting, rate[, passes]) gives a curve, and further results
+-- @return the curve, the step size, the further results; nil: no step size gives a finite loss
 function M.tune(setting, rates, learn)
   local best, rate, rest
-  learn(setting, rates[1]) -- compilers
+  learn(setting, rates[1], 1) -- compilers
   for _, each in ipairs(rates) do
     local results = {learn(setting, each)}
     local curve = results[1]
     local loss = curve[#curve].loss
-    if loss == loss and (not best or loss < best[#best].loss) then
+    if loss == loss and loss < math.huge and (not best or loss < best[#best].loss) then
       best, rate, rest = curve, each, {unpack(results, 2)}
     end
   end
-  if not best then error(setting.name .. ": no step size gives a finite loss") end
-  return best, rate, unpack(rest)
+  if best then return best, rate, unpack(rest) end
 end
 
 --- The first point of a curve that reaches a loss; {} if none does.
-function M.within(curve, loss)
+-- @string[opt] field whose loss: "worst_replica" in place of the merged model
+function M.within(curve, loss, field)
   for _, point in ipairs(curve) do
-    if point.loss <= loss then return point end
+    if point[field or "loss"] <= loss then return point end
   end
   return {}
 end
@@ -101,11 +138,13 @@ M.TARGET = {
 
 --- A row about a curve, with fields of its own added; with --json its points before it.
 -- @tab report of run.report @tab asked options @tab setting @tab curve
--- @number rate the step size @number target a loss @tab own fields
+-- @number rate the step size @number target a loss
+-- @tab own fields; what is false there stays out
 function M.show(report, asked, setting, curve, rate, target, own)
   if asked.json then
     for _, point in ipairs(curve) do
       point.setting, point.curve, point.rate = setting.name, true, rate
+      point.experiment = own and own.experiment
       report:row(point)
     end
   end
@@ -121,11 +160,20 @@ function M.show(report, asked, setting, curve, rate, target, own)
   report:row(row)
 end
 
---- A curve as a figure has it: `x` and `y` are names of fields.
-function M.points(setting, curve, x, y)
-  local list = {}
-  for k, point in ipairs(curve) do list[k] = {point[x], point[y]} end
-  return {name = setting.name, points = list}
+-- A file's name with more before its end: "a.png", "b" gives "a-b.png".
+local function with(path, more)
+  local stem, rest = path:match "^(.*)(%.[^./]*)$"
+  return ("%s-%s%s"):format(stem or path, more, rest or "")
+end
+
+--- Draws curves against rounds, samples, megabytes and seconds.
+-- @string path the file @string[opt] more what is put before its end
+-- @string title @string y words about the loss @tab curves {name =, points = a curve}
+function M.draw(path, more, title, y, curves)
+  return figure(more and with(path, more) or path, {
+    title = title, y = y, key = "loss", logarithmic = "x", panels = {
+      {x = "rounds", key = "rounds"}, {x = "samples", key = "samples"},
+      {x = "MB sent", key = "megabytes"}, {x = "seconds", key = "seconds"}}}, curves)
 end
 
 return M

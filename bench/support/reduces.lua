@@ -34,6 +34,22 @@ function M.count(lines, others)
   return found
 end
 
+--- How many messages that were read, by the sender's round less the receiver's, which has ended the
+-- one before that in which it merges: {[difference] = count}.
+-- @func lines an iterator of a history's lines
+function M.differences(lines)
+  local counts = {}
+  for line in lines do
+    local kind = line:match "^%d+ %S+ %S+ %d+ (%S+)"
+    local block, round = field(line, "block"), field(line, "round")
+    if (kind == "pin" or kind == "read") and round > 1 and field(line, "range") ~= block then
+      local difference = field(line, "version") - (round - 1)
+      counts[difference] = (counts[difference] or 0) + 1
+    end
+  end
+  return counts
+end
+
 --- The part of merges, in percent, that had so many messages or more.
 -- @tab counts `before` or `new` @number total
 function M.percent(counts, total, least)

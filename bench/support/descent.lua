@@ -1,0 +1,138 @@
+-- SPDX-License-Identifier: MIT
+--- Coordinate descent on a set of the lasso by a setting: as hand-written C, or on replicas; the
+-- optimum; the fastest of a few runs (bench/adaptive.lua).
+--
+-- A setting is {name =, by_hand = true} or {H = part of a share between two exchanges, replicas =,
+-- gamma =, sigma =, options = of meissa.replicate}; a set {name =, words =, columns =, y =,
+-- lambda =}.
+local curves = require "curves"
+local ffi = require "ffi"
+local hand = require "hand"
+local lasso = require "lasso_cocoa"
+local lasso_sets = require "lasso_sets"
+local meissa = require "meissa"
+
+local M = {}
+
+ffi.cdef [[
+void bench_lasso_pass(int64_t columns, const int64_t *first, const int32_t *row,
+                      const double *value, const double *squares, const double *y, double lambda,
+                      double *alpha, double *v);
+]]
+
+local library
+
+--- A set by name, "data" for the file that was asked for; `seed` is that of generated ones.
+function M.set(asked, name, seed)
+  local set = {name = name, lambda = asked.lambda}
+  if name == "data" then
+    local X, y = meissa.read.libsvm(asked.data)
+    set.columns, set.y, set.lambda = lasso.transpose(X), y, set.lambda or 10
+  else
+    local points, features, lambda = unpack(lasso_sets.sizes[name])
+    set.columns, set.y = lasso_sets.take(name, asked.points or points, asked.features or features,
+                                         seed)
+    set.lambda = set.lambda or lambda
+  end
+  set.words = ("%s, %d features of %d points, lambda %g"):format(
+    name, set.columns:size(1), set.columns:size(2), set.lambda)
+  return set
+end
+
+-- A pass in C: its columns are those of the problem.
+local function by_hand(problem)
+  library = library or hand.compile("lasso.c", 1, "double", "strict")
+  local columns, count = problem.columns, 0
+  local n = columns:size(1)
+  local first = ffi.new("int64_t[?]", n + 1)
+  for _ in columns:each() do count = count + 1 end
+  local row, value = ffi.new("int32_t[?]", count), ffi.new("double[?]", count)
+  for j in columns:each() do first[j] = first[j] + 1 end
+  for j = 1, n do first[j] = first[j] + first[j - 1] end
+  local at = ffi.new("int64_t[?]", n + 1)
+  ffi.copy(at, first, 8 * (n + 1))
+  for j, e, x in columns:each() do
+    row[at[j - 1]], value[at[j - 1]] = e - 1, x
+    at[j - 1] = at[j - 1] + 1
+  end
+  return function()
+    library.bench_lasso_pass(n, first, row, value, (problem.squares:data()), (problem.y:data()),
+                             problem.lambda, (problem.alpha:data()), (problem.v:data()))
+  end
+end
+
+--- The least objective: what the serial baseline comes to, until a hundred passes gain less than a
+-- millionth.
+function M.optimum(set)
+  local problem = lasso.new(set.columns, set.y, set.lambda)
+  local pass, last = by_hand(problem), math.huge
+  for _ = 1, 100 do
+    for _ = 1, 100 do pass() end
+    local objective = lasso.objective(problem, problem.v)
+    if last - objective < 1e-6 * objective then return objective end
+    last = objective
+  end
+  return last
+end
+
+-- The objective of the weights, and how far what replicas hold of the predictions is from theirs.
+local function look(problem, r, count)
+  local drift, objective = 0, nil
+  for k = 1, count do
+    local own = setmetatable({v = r:replica(k)}, {__index = problem})
+    local _, _, off, merged = lasso.measure(own)
+    drift, objective = math.max(drift, off), merged
+  end
+  return drift, objective
+end
+
+-- The curve of a setting.
+local function learn(asked, setting, set, passes)
+  local problem = lasso.new(set.columns, set.y, set.lambda)
+  local count, gamma = setting.replicas or asked.replicas, setting.gamma or 1
+  local sigma = setting.sigma or gamma * count
+  local pass, r
+  if setting.by_hand then
+    pass = by_hand(problem)
+  else
+    local damp = gamma ~= 1 and {problem.alpha} or nil
+    local options = {replicas = count, every = setting.H == 1 and math.huge or setting.H,
+                     merge = {add = gamma, sigma = sigma, damp = damp}}
+    for name, value in pairs(setting.options or {}) do options[name] = value end
+    r = meissa.replicate(problem.v, options)
+    pass = function() lasso.pass(problem, r, sigma, {}) end
+  end
+  return curves.learn(passes, pass, function(point)
+    local last = point.pass == passes
+    local unmerged = r and setting.options and setting.options.final == "none"
+    point.samples = point.pass * set.columns:size(1)
+    if unmerged then
+      point.drift, point.loss = look(problem, r, last and count or 1)
+    elseif last then
+      local _
+      _, _, point.drift, point.loss = lasso.measure(problem)
+    else
+      point.loss = lasso.objective(problem, problem.v)
+    end
+    point.at = point.seconds + point.megabytes / asked.bandwidth
+  end, not setting.by_hand)
+end
+
+--- The best of --runs runs of each setting, by the time to a target, and those times: by setting.
+-- The settings take turns, so that what else the machine does is not one setting's.
+function M.race(asked, settings, set, goal)
+  local best, times = {}, {}
+  for _, setting in ipairs(settings) do learn(asked, setting, set, 1) end -- compilers
+  for _ = 1, asked.runs do
+    for _, setting in ipairs(settings) do
+      local curve = learn(asked, setting, set, asked.passes)
+      local at = curves.within(curve, goal).at or math.huge
+      if not best[setting] or at < times[setting] then
+        best[setting], times[setting] = curve, at
+      end
+    end
+  end
+  return best, times
+end
+
+return M
