@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Mutants of what replicas capture, are given, exchange and return: views, rows, sparse arrays.
 local operations = {spec = "spec/driver/replicas_operations_spec.lua"}
+local results = {spec = "spec/driver/replicas_results_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local views = {spec = "spec/driver/replicas_views_spec.lua"}
 local models = {spec = "spec/driver/replicate_models_spec.lua"}
@@ -19,10 +20,22 @@ return {
        "array.core_of_part(apart", "array.core(apart"},
       {"rows of an array are exchanged as one", "lua/meissa/worker/replica_coroutine.lua",
        "tostring(array.core_of_part(w).data)", "tostring(array.core(w).data)"},
-      {"results see what the driver writes", "lua/meissa/driver/replica_functions.lua",
-       "run.results[k] = copy_result(replica)", "run.results[k] = replica.result"},
       {"a shard may be one of another's memory", "lua/meissa/worker/replica_coroutine.lua",
        "if array.overlap(each.target, target) then", "if false then"},
+    },
+  },
+  {
+    rule = "results of replicas are the same wherever these run, and so is what cannot be one",
+    finders = {results},
+    mutants = {
+      {"results that cannot travel are nothing", "lua/meissa/worker/replica_coroutine.lua",
+       "  if ok then return bytes end\n", "  if ok then return bytes end\n  if true then " ..
+       "return (message.pack({}, 1, options)) end\n"},
+      {"results that cannot travel have no place", "lua/meissa/worker/replica_coroutine.lua",
+       "bytes.file, bytes.line = string.gsub", "local _, _ = string.gsub"},
+      {"results are another replica's", "lua/meissa/driver/replica_functions.lua",
+       "run.results[k] = message.open(replica.result)[1]",
+       "run.results[k] = message.open(run.replicas[1].result)[1]"},
     },
   },
   {

@@ -87,15 +87,6 @@ local function publish(run)
   end
 end
 
--- What a function has returned, as it is where it has travelled: nothing of it is anybody else's.
-local function copy_result(replica)
-  local ok, bytes = interrupt.pcall(message.pack, {replica.result}, 1,
-                                    {path = tostring,
-                                     named = {[replica.face] = replica_stubs.NAME}})
-  if not ok then return replica.result end
-  return (message.open(bytes)[1])
-end
-
 local function run_here(run, fn, setup, arguments, count)
   replica_coroutines.set_up(setup, 1)
   for k = 1, run.count do replica_coroutines.begin(run, k, fn, arguments, count) end
@@ -108,7 +99,7 @@ local function run_here(run, fn, setup, arguments, count)
     for _, replica in ipairs(run.replicas) do replica_coroutines.go_on(replica, answer) end
     publish(run)
   end
-  for k, replica in ipairs(run.replicas) do run.results[k] = copy_result(replica) end
+  for k, replica in ipairs(run.replicas) do run.results[k] = message.open(replica.result)[1] end
 end
 
 local function give_back(run)

@@ -170,7 +170,7 @@ local function leave(crew, k, board, stamp)
   local replica, left = run.replicas[k], crew.left[k]
   if not left.shards then return end
   if replica.finished then
-    left.result, run.replicas[k] = message.pack({replica.result}, 1, WORDS), nil
+    left.result, run.replicas[k] = replica.result, nil
     return
   end
   local options = tables.copy(WORDS)

@@ -13,6 +13,7 @@ local builtin = require "meissa.base.builtin"
 local errors = require "meissa.base.errors"
 local generators = require "meissa.sync.generators"
 local isolate = require "meissa.sync.isolate"
+local message = require "meissa.kernel.message"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
@@ -209,10 +210,10 @@ local function fail(who, err)
     for name, value in tables.each(err) do fields[name] = value end
     fields.message = who .. ": " .. tostring(err.message)
   else
-    local file, line, message = string.match(tostring(err), "^(.-):(%d+): (.*)$")
+    local file, line, text = string.match(tostring(err), "^(.-):(%d+): (.*)$")
     if file then
       fields.file, fields.line = file, tonumber(line)
-      fields.message = who .. ": " .. message
+      fields.message = who .. ": " .. text
     end
   end
   error(errors.new(fields), 0)
@@ -267,9 +268,31 @@ local function leave(replica, outer)
   for name, fn in tables.each(outer.functions) do package.loaded.math[name] = fn end
 end
 
---- Goes on with a replica until it waits, and has a `request`, or is `finished`, with a `result`.
+local RESULT = {code = "BDY", whither = "the caller of meissa.replicas", path = function()
+  return "its result"
+end, remedy = "A replica returns numbers, strings, arrays, tensors, tables of these, and " ..
+  "functions over such: return what is needed of anything else."}
+
+-- What a replica's function has returned, as bytes: nothing of it is anybody else's, wherever the
+-- replica is.
+-- Errors: BDY for what cannot travel, at the function's place.
+local function pack_result(replica, result)
+  local options = tables.copy(RESULT)
+  options.named = {[replica.face] = replica_stubs.NAME}
+  local ok, bytes = pcall(message.pack, {result}, 1, options)
+  if ok then return bytes end
+  if errors.is(bytes) then
+    local info = debug.getinfo(replica.fn, "S")
+    bytes.file, bytes.line = string.gsub(info.source, "^[@=]", ""), info.linedefined
+  end
+  fail("replica " .. replica.index, bytes)
+end
+
+--- Goes on with a replica until it waits, and has a `request`, or is `finished`, with a `result`
+-- (of meissa.kernel.message).
 -- @param ... what others have come to
--- Errors: what its function raises, with its index; BDY where that yields by itself.
+-- Errors: what its function raises, with its index; BDY where that yields by itself, or returns
+-- what cannot travel.
 function M.go_on(replica, ...)
   local outer = enter(replica)
   local ok, request = coroutine.resume(replica.thread, ...)
@@ -278,7 +301,7 @@ function M.go_on(replica, ...)
   if not ok then fail(who, request) end
   replica.request = nil
   if coroutine.status(replica.thread) == "dead" then
-    replica.finished, replica.result = true, request
+    replica.finished, replica.result = true, pack_result(replica, request)
   elseif getmetatable(request) == Request then
     replica.request = request
   else
@@ -298,6 +321,7 @@ function M.begin(run, index, fn, arguments, count)
   local own, given
   self.held = {}
   own, given, self.originals = isolate.copy(fn, arguments, count, instead_of, self.held)
+  self.fn = own
   self.thread = coroutine.create(function() return own(self.face, unpack(given, 1, count)) end)
   self.place = random.place_of(run.draws, index)
   M.go_on(self)
