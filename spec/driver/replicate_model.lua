@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- A serial model of loops over replicas, in plain Lua and from the manual's words alone: shares,
 -- rounds, exchanges without filters, the final merge; and one whose exchanges are those of
--- meissa.sync.exchange, all at once, with everything. What specs compare loops with, bit for bit.
-local exchanges = require "meissa.sync.exchange"
+-- exchange_model.lua, all at once, with everything. What specs compare loops with, bit for bit.
+local exchanges = require "spec.driver.exchange_model"
 local ffi = require "ffi"
 local settings_of = require "meissa.sync.settings"
 

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Mutants of what replicas capture, are given, exchange and return: views, rows, sparse arrays.
+-- Mutants of what functions of replicas capture, are given, exchange and return: views, rows,
+-- sparse arrays, options.
 local operations = {spec = "spec/driver/replicas_operations_spec.lua"}
+local exchanged = {spec = "spec/driver/replicas_exchange_spec.lua"}
 local results = {spec = "spec/driver/replicas_results_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local views = {spec = "spec/driver/replicas_views_spec.lua"}
@@ -36,6 +38,23 @@ return {
       {"results are another replica's", "lua/meissa/driver/replica_functions.lua",
        "run.results[k] = message.open(replica.result)[1]",
        "run.results[k] = message.open(run.replicas[1].result)[1]"},
+    },
+  },
+  {
+    rule = "an exchange in a function of replicas is one of loops, with all that these may say",
+    finders = {exchanged},
+    mutants = {
+      {"lags are not looked at", "lua/meissa/sync/exchanged_array.lua",
+       "self.lags = waits.open(settings.waits, 1).lags", "self.lags = nil"},
+      {"the first exchange changes nothing", "lua/meissa/sync/exchanged_array.lua",
+       "self.posts:hold(self.before[k])", "self.posts:hold(row)"},
+      {"floats are doubles", "lua/meissa/sync/exchanged_array.lua",
+       "vectors.load(copies_of(new), self.before[k])",
+       "ffi.copy(self.before[k], value, 8 * self.count)"},
+      {"other options begin anew", "lua/meissa/sync/exchanged_array.lua",
+       "self.posts:carry(earlier, k, rows[k], row)", ""},
+      {"loops' options are not taken", "lua/meissa/worker/replica_coroutine.lua",
+       "options, settings_of.OF_LOOPS)", "options, settings_of.OPTIONS)"},
     },
   },
   {

@@ -13,6 +13,7 @@ local functions = {spec = "spec/driver/replicas_spec.lua"}
 local tensors = {spec = "spec/driver/replicas_torch_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local refusals = {spec = "spec/driver/replicas_refused_spec.lua"}
+local exchanged = {spec = "spec/driver/replicas_exchange_spec.lua"}
 local overlaps = {spec = "spec/array/overlap_spec.lua"}
 
 return {
@@ -71,14 +72,14 @@ return {
     mutants = {
       {"all replicas begin with the first one's copy", "csrc/job/block_local.c",
        "space->rows + (size_t)block * (size_t)space->size", "space->rows"},
-      {"what others have merged is merged", "lua/meissa/sync/exchange.lua",
-       "before[to], self.count, out[to])",
-       "before[to], self.count, out[to]) after[to] = out[to]"},
-      {"the final merge is the first replica", "lua/meissa/sync/exchange.lua",
+      {"what others have merged is merged", "lua/meissa/sync/exchanged_array.lua",
+       "made[k] = copy_of(self.rows[k], size)", "made[k] = self.rows[k]", finders = {exchanged}},
+      {"the final merge is the first replica", "lua/meissa/sync/common_value.lua",
        "  elseif self:is_alike() then\n    ffi.copy(out, values[1], 8 * count)",
        "  elseif true then\n    ffi.copy(out, values[1], 8 * count)"},
-      {"push-sum forgets its weights", "lua/meissa/sync/exchange.lua",
-       "out[k][i] = sums[k][i] / share[k]", "out[k][i] = sums[k][i]", finders = {stale}},
+      {"push-sum forgets its weights", "lua/meissa/sync/post.lua",
+       "self.into[i] = row[at.sum + i] / share", "self.into[i] = row[at.sum + i]",
+       finders = {stale}},
       {"what all hear alike is that of the first round", "lua/meissa/sync/post.lua",
        "if self.kept_round ~= t then", "if self.kept_round == nil then"},
       {"all means are products", "csrc/sync/replica_merge.c",
@@ -279,10 +280,6 @@ return {
       {"mailboxes do not take turns", "lua/meissa/driver/replica_functions.lua",
        "run.mailbox, run.other, run.read = run.other, read, read",
        "run.other, run.read = run.mailbox, read"},
-      {"results stay in the mailbox", "lua/meissa/worker/hosted.lua",
-       "left.result, run.replicas[k] = message.pack({replica.result}, 1, WORDS), nil",
-       "left.result, run.replicas[k] = message.pack({replica.result}, 1, " ..
-       "{row = board:begin(k, stamp), path = tostring}), nil"},
       {"all write to one row", "lua/meissa/kernel/mailbox.lua",
        "first = (number - 1) * self.size", "first = 0"},
       {"what was begun again is read", "lua/meissa/kernel/mailbox.lua",
@@ -361,7 +358,7 @@ return {
       {"hulls are elements", "lua/meissa/array/overlap.lua",
        "at >= low and at < high and marks[at - low] == 1", "true"},
       {"the first replica's options are everyone's", "lua/meissa/sync/meeting.lua",
-       "if not same_options(request.options, first.options, true) then", "if false then"},
+       "if not same_options(request.options, first.options, ALL) then", "if false then"},
       {"a priority needs no quota", "lua/meissa/sync/settings.lua",
        "if s.filter.priority and s.quota == math.huge then", "if false then", finders = {merges}},
       {"a cut needs nobody to ask", "lua/meissa/sync/replica_group.lua",
@@ -380,8 +377,6 @@ return {
       {"at once", "lua/meissa/driver/replica_loop.lua",
        "while self.answers[1] and (last or self.answers[1].after <= self.t) do",
        "while self.answers[1] do"},
-      {"filters begin with what the loop began with", "lua/meissa/sync/exchange.lua",
-       "ffi.copy(start, values[k], 8 * self.count)", "ffi.copy(start, start, 8 * self.count)"},
       {"guarantees stay", "lua/meissa/driver/replica_loop.lua",
        "if settings_of.is_weaker(settings, self.weakest or self.lead.settings) then",
        "if false then"},

@@ -51,6 +51,15 @@ function M.table(lags, loop, first, last, ranges, what)
   return ffi.string(numbers, ffi.sizeof(numbers))
 end
 
+--- The lags of replicas' messages of round t as a pointer, by replica from 0.
+-- @tab lags of meissa.sync.waits @tab loop what its random numbers belong to
+-- Errors: OPT for what a function returns.
+function M.of_round(lags, loop, t, replicas)
+  local numbers = ffi.new("uint16_t[?]", replicas)
+  ffi.copy(numbers, M.table(lags, loop, t, t, replicas, "replica"), 2 * replicas)
+  return numbers
+end
+
 --- What the blocks of a job read by such a string: reads[n][range] is the version that block n
 -- sees of a range, blocks and ranges from 0, versions from the job's start.
 -- @tab sets of each range (from 1), which it may read

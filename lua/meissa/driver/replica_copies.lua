@@ -3,7 +3,7 @@
 -- @module meissa.driver.replica_copies
 
 local array = require "meissa.array"
-local exchanges = require "meissa.sync.exchange"
+local common_values = require "meissa.sync.common_value"
 local ffi = require "ffi"
 local replica_groups = require "meissa.sync.replica_group"
 local vectors = require "meissa.sync.vector"
@@ -49,13 +49,13 @@ function M.store(group, list)
 end
 
 --- A group's copies: {group =, count = elements of a replica, before = vectors, copies(k) = those
--- of replica k}, and if it has exchanges `exchange` of meissa.sync.exchange.
+-- of replica k}, and if it has exchanges `exchange` of meissa.sync.common_value.
 function M.open(group)
   local state = {group = group, count = size_of(group), before = new_vectors(group),
                  copies = function(k) return copies_of(group, k) end}
   load_copies(group, state.before)
   if not group.exchange then return state end
-  state.exchange = exchanges.new(group.settings, state.count, state.before)
+  state.exchange = common_values.new(group.settings, state.count, state.before)
   return state
 end
 

@@ -24,6 +24,7 @@ local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
 local interrupt = require "meissa.base.interrupt"
+local lags = require "meissa.driver.lags"
 
 local M = {}
 
@@ -299,7 +300,8 @@ function M.replicas(count, options, fn, ...)
   local draws = random.next_loop()
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
-               kept = {}, draws = draws}
+               kept = {}, draws = draws,
+               lags_of = function(given, t) return lags.of_round(given, draws, t, count) end}
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true
   give_back(run)

@@ -82,8 +82,7 @@ function M.go_on(loop)
   local staleness = loop.controller and loop.controller.staleness or 0
   if staleness == 0 then return end
   local exchange = M.state(loop).exchange
-  exchange:change(settings_of.changed(exchange.settings, {staleness = staleness}),
-                  M.state(loop).before)
+  exchange:change(settings_of.changed(exchange.settings, {staleness = staleness}))
 end
 
 local function shown(loop, state, t)
@@ -169,7 +168,7 @@ function M.obey(loop, t, answer)
   local state = M.state(loop)
   if answer.set then set_numbers(loop.run, answer.set) end
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
-    state.exchange:change(settings_of.changed(state.exchange.settings, answer), state.before)
+    state.exchange:change(settings_of.changed(state.exchange.settings, answer))
   end
   local list = loop.decisions
   list[#list + 1] = {round = t + 1, stop = answer.stop, every = answer.every,

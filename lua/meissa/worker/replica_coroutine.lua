@@ -133,7 +133,7 @@ local function exchange(self, face, w, options)
                  "r.exchange(...)")
   end
   check_vector(w)
-  errors.check_options("r:exchange", options, settings_of.OPTIONS)
+  errors.check_options("r:exchange", options, settings_of.OF_LOOPS)
   local place = place_of(w)
   if not self.slots[place] then
     self.slot_count = self.slot_count + 1

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
---- Exchanges: what replicas' values become at the end of a round.
+--- A model of exchanges: what replicas' values become at the end of a round, all at once.
 --
 -- All post before any merges: values are read as they are at the round's end, and merged into
 -- others. Vectors are doubles; sums go by sender. Filters belong to edges and have their state from
--- one round to the next; csrc/sync has them, merges, sketches. Nothing here waits, knows time or
--- workers: the same rounds give the same bits.
--- @module meissa.sync.exchange
+-- one round to the next. Nothing is posted, no row is kept: what specs compare posts with
+-- (meissa.sync.post), bit for bit.
 
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
@@ -251,37 +250,6 @@ function Exchange:change(settings, values)
     if edge.filter and rule then c_api.call(lib.ms_filter_set_rule, edge.filter, rule) end
   end
   self.settings = settings
-end
-
---- Takes from elsewhere what a replica's rounds have changed,
-function Exchange:take_total(total)
-  local factor = self.settings.merge.factor
-  for i = 0, self.count - 1 do self.total[i] = self.total[i] + factor * total[i] end
-end
-
---- or where all have come to the same, from what they had together,
-function Exchange:take_common(before, after)
-  for i = 0, self.count - 1 do self.total[i] = self.total[i] + (after[i] - before[i]) end
-end
-
---- and what replica k has of the sum of all.
-function Exchange:take_sum(k, sum) ffi.copy(self.sums[k], sum, 8 * self.count) end
-
---- What all replicas come to together: their mean, or what all their changes add up to.
--- @param values a list of vectors @param out a vector
-function Exchange:value(values, out)
-  local settings, count = self.settings, self.count
-  if settings.push_sum then
-    local all, number = pointers(self.sums)
-    lib.ms_replica_mean(out, all, number, count)
-  elseif self:is_alike() then
-    ffi.copy(out, values[1], 8 * count)
-  elseif settings.merge.payload == "delta" then
-    for i = 0, count - 1 do out[i] = self.begin[i] + self.total[i] end
-  else
-    local all, number = pointers(values)
-    lib.ms_replica_mean(out, all, number, count)
-  end
 end
 
 return M

@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: MIT
+--- Common values: what the replicas of a loop come to together, by the settings that are in force.
+--
+-- Exchanges themselves are those of meissa.sync.post. What they have changed, and what replicas
+-- have of a sum, is added up here from job to job. Vectors are doubles. The driver has one for each
+-- group.
+-- @module meissa.sync.common_value
+
+local c_api = require "meissa.array.c_api"
+local ffi = require "ffi"
+local merging = require "meissa.sync.merging"
+local settings_of = require "meissa.sync.settings"
+local topologies = require "meissa.sync.topology"
+
+local M = {}
+
+local lib = c_api.lib
+local pointers = merging.pointers
+local doubles = ffi.typeof "double[?]"
+
+local Common = {}
+Common.__index = Common
+
+--- That of vectors of `count` elements.
+-- @tab settings see meissa.sync.settings @number count
+-- @param start what all replicas begin with: a list of vectors (double *)
+function M.new(settings, count, start)
+  local self = setmetatable({settings = settings, count = count}, Common)
+  if settings.merge.payload == "delta" then
+    self.total, self.begin = doubles(count), doubles(count)
+    ffi.copy(self.begin, start[1], 8 * count)
+  end
+  if settings.push_sum then
+    self.sums = {}
+    for k = 1, settings.replicas do
+      self.sums[k] = doubles(count)
+      ffi.copy(self.sums[k], start[k], 8 * count)
+    end
+  end
+  return self
+end
+
+--- Whether replicas have the same bits after each exchange.
+function Common:is_alike()
+  local kind = self.settings.merge.kind
+  return settings_of.is_exact(self.settings) and
+    topologies.is_complete(self.settings.topology) and not self.settings.filters and
+    (kind == "mean" or kind == "add") and not self.settings.push_sum
+end
+
+--- Other filters or merges from the next round on: settings with the same payload.
+-- Errors: OPT.
+function Common:change(settings)
+  settings_of.check_change(self.settings, settings)
+  self.settings = settings
+end
+
+--- Takes from elsewhere what a replica's rounds have changed,
+function Common:take_total(total)
+  local factor = self.settings.merge.factor
+  for i = 0, self.count - 1 do self.total[i] = self.total[i] + factor * total[i] end
+end
+
+--- or where all have come to the same, from what they had together,
+function Common:take_common(before, after)
+  for i = 0, self.count - 1 do self.total[i] = self.total[i] + (after[i] - before[i]) end
+end
+
+--- and what replica k has of the sum of all.
+function Common:take_sum(k, sum) ffi.copy(self.sums[k], sum, 8 * self.count) end
+
+--- What all replicas come to together: their mean, or what all their changes add up to.
+-- @param values a list of vectors @param out a vector
+function Common:value(values, out)
+  local settings, count = self.settings, self.count
+  if settings.push_sum then
+    local all, number = pointers(self.sums)
+    lib.ms_replica_mean(out, all, number, count)
+  elseif self:is_alike() then
+    ffi.copy(out, values[1], 8 * count)
+  elseif settings.merge.payload == "delta" then
+    for i = 0, count - 1 do out[i] = self.begin[i] + self.total[i] end
+  else
+    local all, number = pointers(values)
+    lib.ms_replica_mean(out, all, number, count)
+  end
+end
+
+return M
