@@ -11,14 +11,22 @@
 #include "base/history.h"
 #include "base/trace.h"
 #include "job/report.h"
-#include "plan/order.h"
+#include "plan/block_walk.h"
+
+/* What is known of a block with these bounds. */
+static int32_t prospect_of(const ms_small_run *run, const int64_t *bounds) {
+  return run->entry(bounds, run->slots, NULL, run->fault);
+}
 
 int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan) {
   int64_t bounds[MS_LAYOUT_BOUNDS];
   int32_t worst = MS_NATIVE_ENDS;
+  /* Where one block with all iterations would go through to its end, all do. */
+  ms_layout_whole(&plan->layout, plan->blocks, bounds);
+  if (prospect_of(run, bounds) == MS_NATIVE_ENDS) return MS_NATIVE_ENDS;
   for (uint32_t block = 0; block < plan->blocks && worst < MS_NATIVE_DOUBTFUL; block++) {
     ms_layout_bounds(&plan->layout, block, bounds);
-    int32_t says = run->entry(bounds, run->slots, NULL, run->fault);
+    int32_t says = prospect_of(run, bounds);
     if (says > worst) worst = says;
   }
   return worst;
@@ -115,10 +123,8 @@ static bool merge_stage(ms_small_run *run) {
 /* ---- blocks ---- */
 
 /* Whether a block went through to its end. */
-static bool run_block(ms_small_run *run, const ms_plan *plan, uint32_t block, ms_native_slot *left,
-                      unsigned long long job) {
-  int64_t bounds[MS_LAYOUT_BOUNDS];
-  ms_layout_bounds(&plan->layout, block, bounds);
+static bool run_block(ms_small_run *run, uint32_t block, const int64_t *bounds,
+                      ms_native_slot *left, unsigned long long job) {
   left->whole = run->mark;
   if (run->memory != NULL) ms_block_local_begin(run->memory, block);
   ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
@@ -133,17 +139,15 @@ static bool run_block(ms_small_run *run, const ms_plan *plan, uint32_t block, ms
 
 /* Whether all blocks went through to their ends, and what they have put into buffers was merged. */
 static bool run_all(ms_small_run *run, const ms_plan *plan) {
-  ms_order order = ms_order_of(&plan->grid);
-  ms_block_box all = ms_order_whole(&order);
+  ms_block_walk walk = ms_block_walk_of(&plan->grid, &plan->layout);
   ms_native_slot *left = run->left;
-  uint32_t block = MS_NO_BLOCK;
   for (uint32_t stage = 0; stage < stage_count(run, plan); stage++) {
     unsigned long long job = ms_history_own_job();
     uint32_t blocks = blocks_of(run, plan, stage);
     ms_history("loop job=%llu blocks=%u ordered=0", job, blocks);
     for (uint32_t b = 0; b < blocks; b++, left += width_of(run)) {
-      block = ms_order_next(&order, &all, block);
-      if (run_block(run, plan, block, left, job)) continue;
+      uint32_t block = ms_block_walk_next(&walk);
+      if (run_block(run, block, walk.bounds, left, job)) continue;
       ms_history("fail job=%llu", job);
       run->report.length = 0;
       return false;

@@ -16,7 +16,7 @@ enum { BLOCKS = 12, VALUES = 100, MARK = 77 };
 
 static double values[VALUES + 1], written[VALUES + 1];
 static int64_t first_of[64];
-static uint32_t called;
+static uint32_t called, asked;
 static int64_t last_that_holds;
 static int32_t otherwise, at_best;
 static int64_t stops_at;
@@ -26,7 +26,10 @@ static bool leaves_nil;
 static int32_t sum_block(const int64_t *bounds, const ms_native_slot *slots,
                          ms_native_slot *results, ms_native_fault *fault) {
   (void)fault;
-  if (results == NULL) return bounds[1] <= last_that_holds ? at_best : otherwise;
+  if (results == NULL) {
+    asked++;
+    return bounds[1] <= last_that_holds ? at_best : otherwise;
+  }
   double sum = -0.0;
   const double *from = slots[0].pointer;
   for (int64_t i = bounds[0]; i <= bounds[1]; i++) sum += from[i];
@@ -65,6 +68,17 @@ static void test_sum(ms_small_run *run, const ms_plan *plan, ms_native_slot *sca
   }
   CHECK(called == BLOCKS);
   CHECK(scalars[0].number == expected && scalars[1].whole == MS_NATIVE_NUMBER);
+}
+
+/* One block with all iterations is asked; each for itself where that says too little. */
+static void test_prospect(const ms_small_run *run, const ms_plan *plan) {
+  asked = 0;
+  last_that_holds = VALUES;
+  CHECK(ms_small_run_prospect(run, plan) == MS_NATIVE_ENDS && asked == 1);
+  asked = 0;
+  last_that_holds = VALUES - 1;
+  otherwise = MS_NATIVE_MAY_STOP;
+  CHECK(ms_small_run_prospect(run, plan) == MS_NATIVE_MAY_STOP && asked == 1 + BLOCKS);
 }
 
 static void test_refused(ms_small_run *run, const ms_plan *plan) {
@@ -143,6 +157,7 @@ int main(void) {
                       .scalars = scalars};
   const ms_plan plan = make_plan();
   test_sum(&run, &plan, scalars);
+  test_prospect(&run, &plan);
   test_refused(&run, &plan);
   test_stop(&run, &plan, scalars);
   test_control(&run, &plan, scalars);

@@ -34,6 +34,14 @@ void ms_layout_bounds(const ms_layout *layout, uint32_t block, int64_t *bounds) 
   }
 }
 
+void ms_layout_whole(const ms_layout *layout, uint32_t blocks, int64_t *bounds) {
+  int64_t last[MS_LAYOUT_BOUNDS] = {0};
+  ms_layout_bounds(layout, 0, bounds);
+  ms_layout_bounds(layout, blocks - 1, last);
+  uint32_t count = layout->of_entries ? 2 : MS_LAYOUT_BOUNDS;
+  for (uint32_t k = 1; k < count; k += 2) bounds[k] = last[k];
+}
+
 uint64_t ms_layout_size(const ms_layout *layout, uint32_t block) {
   int64_t bounds[MS_LAYOUT_BOUNDS];
   ms_layout_bounds(layout, block, bounds);

@@ -3,6 +3,7 @@
 -- a log.
 local runs = {spec = "csrc/job/small_run_test.c"}
 local emitted = {spec = "spec/kernel/native_emit_spec.lua"}
+local walks = {spec = "csrc/plan/block_walk_test.c"}
 local combine = {spec = "spec/kernel/combine_spec.lua"}
 local pace = {spec = "csrc/job/pace_test.c"}
 local known = {spec = "csrc/job/known_plans_test.c"}
@@ -21,12 +22,31 @@ local unlogged = {spec = "spec/driver/unlogged_spec.lua"}
 
 return {
   {
+    rule = "a walk has the plan's order and the blocks' bounds",
+    finders = {walks},
+    mutants = {
+      {"bounds stay where a range begins anew", "csrc/plan/block_walk.c",
+       "if (walk->layout->of_entries == 0) move_bounds(walk, axis);",
+       "if (up && walk->layout->of_entries == 0) move_bounds(walk, axis);"},
+      {"all orders are row-major", "csrc/plan/block_walk.c", "uint32_t axis = order->axis[k];",
+       "uint32_t axis = k;"},
+      {"rotations are walked as other orders", "csrc/plan/block_walk.c",
+       "if (walk->order.n > 0 || walk->block == MS_NO_BLOCK) {",
+       "if (walk->block == MS_NO_BLOCK) {"},
+    },
+  },
+  {
     rule = "a small loop runs wholly or not at all, with the bits of workers",
     finders = {runs, small},
     mutants = {
       {"the last block is not asked", "csrc/job/small_run.c",
        "block < plan->blocks && worst < MS_NATIVE_DOUBTFUL",
        "block + 1 < plan->blocks && worst < MS_NATIVE_DOUBTFUL"},
+      {"the first block is taken for all", "csrc/plan/layout.c",
+       "for (uint32_t k = 1; k < count; k += 2) bounds[k] = last[k];", ""},
+      {"what one block of all may stop at is no matter", "csrc/job/small_run.c",
+       "if (prospect_of(run, bounds) == MS_NATIVE_ENDS) return MS_NATIVE_ENDS;",
+       "if (prospect_of(run, bounds) < MS_NATIVE_DOUBTFUL) return MS_NATIVE_ENDS;"},
       {"what was written is not put back", "csrc/job/small_run.c",
        "if (!ran) put_back(run);", ""},
       {"only the first array is kept", "csrc/job/small_run.c",

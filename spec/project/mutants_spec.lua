@@ -103,6 +103,7 @@ local PROMISED = {
   "the ranges of an axis differ by one value at most, longer ones first",
   "what two recordings of a loop leave is compared by what it holds",
   -- small loops
+  "a walk has the plan's order and the blocks' bounds",
   "a small loop runs wholly or not at all, with the bits of workers",
   "what blocks leave is combined in C as it is one by one",
   "a loop that is not so short runs where it was faster",
