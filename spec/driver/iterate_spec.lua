@@ -347,6 +347,14 @@ describe("meissa.iterate", function()
     refused("uses none of its arrays", function()
       for t, j in meissa.iterate(A, 3) do s = s + t * j end
     end)
+    refused("reads A and writes no version of it", function()
+      local B = meissa.ones(10)
+      for t, j in meissa.iterate(A, 3) do B[j] = B[j] + A[j] * t end
+    end)
+    refused("'stop' looks at 's', which is what it was before", function()
+      local function stop() return s > 5 end
+      for t, j in meissa.iterate(A, 3, {stop = stop}) do s, A[j] = s + t, t end
+    end)
     refused("for each 'j'", function()
       for t, j in meissa.iterate(A, 3, 5) do A[2 * j] = t; A[2 * j - 1] = t end
     end)
@@ -374,5 +382,7 @@ describe("meissa.iterate", function()
     refused("are a list", A, 3, A)
     local alone = expect.refusal(meissa.iterate, A, 3, function(t) A[1] = t end)
     expect.has(alone, "the loop has one variable, the round", "write `for t, i in meissa.iterate")
+    local few = expect.refusal(meissa.iterate, meissa.ones(3, 3), 3, function(i, j) A[i] = j end)
+    expect.has(few, "the loop has 2 variables (i, j), and meissa.iterate gives 3: the round first")
   end)
 end)

@@ -7,6 +7,21 @@ local stale = {spec = "spec/driver/iterate_stale_spec.lua"}
 
 return {
   {
+    rule = "a stop test is told what its own round has formed",
+    finders = {{spec = "spec/driver/iterate_sums_spec.lua"}, plain},
+    mutants = {
+      {"blocks know what earlier rounds have made true", "lua/meissa/driver/rounds.lua",
+       "run.given = self.request.stop and kernel.anew(run.kernel.info, run.values) or nil", ""},
+      {"blocks follow those of earlier rounds", "lua/meissa/driver/job.lua",
+       "not (run.native or run.given)", "not run.native"},
+      {"all begin with what is not true", "lua/meissa/kernel/merge.lua",
+       'anew[result.capture] = result.op == "and"', "anew[result.capture] = false"},
+      {"what is skipped is an error", "lua/meissa/driver/rounds.lua", "  run.given = nil\n", ""},
+      {"a test looks at what it likes", "lua/meissa/driver/rounds.lua",
+       "round_tests.check(self, run)", "local _ = self"},
+    },
+  },
+  {
     rule = "a round reads what the round before has made, and elements that it does not write stay",
     finders = {plain, random},
     mutants = {
@@ -59,7 +74,7 @@ return {
     finders = {plain},
     mutants = {
       {"what several jobs write is not kept", "lua/meissa/driver/rounds.lua",
-       "if done == 0 then", "if done < 0 then"},
+       "if done == 0 then self.kept", "if done < 0 then self.kept"},
       {"what is kept is not put back", "lua/meissa/driver/snapshot.lua",
        "for _, put_back in ipairs(run.kept or {}) do put_back() end", ""},
       {"stop may write what the body reads and writes", "lua/meissa/driver/round_tests.lua",

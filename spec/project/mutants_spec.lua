@@ -139,6 +139,7 @@ local PROMISED = {
   -- replicas
   "averaging over a topology keeps the mean, as fast as its gap says",
   "a choice between two small whole numbers is computed",
+  "a stop test is told what its own round has formed",
   "freed memory is kept for the next arrays, up to a limit, and is zero for them",
   "a filter sends what its rule says, and forgets nothing that it does not count",
   "each replica does its share, pass by pass, in as many rounds as all",

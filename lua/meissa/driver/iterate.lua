@@ -157,6 +157,14 @@ local function check_last(run)
   end
 end
 
+-- Refuses a body that makes no version.
+local function check_next(run)
+  if tables.next(run.versions.next) ~= nil then return end
+  errors.raise("OPT", "the body of meissa.iterate reads %s and writes no version of it: in it " ..
+    "A[j] = ... makes the round's version, and A[i] reads that of the round before; there is no " ..
+    "second array", path_of(run.record.captures[tables.next(run.versions.of)]))
+end
+
 -- Has a report call the number of a range by the names that the body has for its ends.
 local function name_parts(plan, names)
   local shown = string.format("%s..%s", names[2], names[3])
@@ -203,6 +211,7 @@ local function plan(self, first, last)
   check_ways(run, self.request.values)
   plans.check(run.plan, space)
   check_last(run)
+  check_next(run)
   rounds.check(run)
   plans.check_contents(run.plan, space, run.bindings, run.values)
   return run

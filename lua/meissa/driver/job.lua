@@ -45,8 +45,8 @@ local function notice_large(run, large)
   for _, about in tables.each(large) do
     if about.size > large_values.NOTABLE and not record.large[about.path] then
       record.large[about.path] = true
-      local often = about.apart and "once, and again when it changes" or
-        "with every run of the loop, because it holds functions or is part of another value"
+      local often = about.apart and "once, and again when it changes" or "with every run of the " ..
+        "loop, because it holds functions or is part of another value"
       io.stderr:write(string.format("meissa: %s: '%s' is %s and is sent to each worker %s. " ..
         "Numbers in an array (meissa.from) need not be sent.\n", failures.place(run), about.path,
         show.bytes(about.size), often))
@@ -100,11 +100,11 @@ local function bar_progress(bar, run)
 end
 
 -- What a job tells its workers: `key`, `kernel`, `operands`, `run`; and for the driver the `bytes`
--- of the kernel, the captured `values` as a string, those that travel `apart`, what is `large`,
--- what is `known` (see kernel.pack), the ids of `buffers`.
+-- of the kernel, the captured `values` (or what is `given` instead) as a string, those that travel
+-- `apart`, what is `large`, what is `known` (see kernel.pack), the ids of `buffers`.
 local function pack(run, served)
   local kernel_bytes, run_bytes, key, apart, large, known = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native, run.basics)
+    run.kernel, run.bindings, run.given or run.values, run.native, run.basics)
   local operands, where_bytes, where = job_operands.collect(run, apart, served)
   return {
     key = key, kernel = static_bytes(run.kernel, key, kernel_bytes), operands = operands,
@@ -263,8 +263,8 @@ end
 -- A run's kernel on the arrays' own memory: {bytes =, key =, known = (see kernel.pack), operands =,
 -- where = (see operands.collect), instance =, own = (see execution.instance)}.
 local function open_here(run)
-  local bytes, run_bytes, key, apart, _, known = kernel.pack(run.kernel, run.bindings, run.values,
-                                                             run.native, run.basics)
+  local bytes, run_bytes, key, apart, _, known = kernel.pack(
+    run.kernel, run.bindings, run.given or run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
   local pieces = job_operands.pieces(operands)
   local instance, own = execution.instance(bytes, run_bytes, pieces, where, run.draws,
@@ -321,7 +321,8 @@ function M.run_here(run)
   local opened = open_here(run)
   local instance, own = opened.instance, opened.own
   local run_block, all, along = execution.runner(instance, run.grid.layout), {}, run.along
-  local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
+  local follows = not (run.native or run.given) and kernel.speculates(run.kernel)
+  local began = system.clock()
   engine.running(run.native)
   local next_block, list = grids.serial_order(run.grid, run.first, run.last), stages.of(run.grid)
   if along and along.order then next_block = replay.order(along, run.first) end

@@ -168,9 +168,9 @@ function M.check_variables(request, names)
       "of each round: write `for %s, %s in %s(...) do`", names[1], names[1] == "i" and "j" or "i",
       NAME)
   end
-  if request.parts or #names <= wanted then return end
-  errors.raise("OPT", "the loop has %d variables (%s), and %s gives %d: the round, and an index " ..
-    "for each %s", #names, table.concat(names, ", "), NAME, wanted,
+  if request.parts or #names == wanted then return end
+  errors.raise("OPT", "the loop has %d variables (%s), and %s gives %d: the round first, and " ..
+    "then an index for each %s", #names, table.concat(names, ", "), NAME, wanted,
     request.given and "range" or "dimension of the array")
 end
 

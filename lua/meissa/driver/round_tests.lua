@@ -8,6 +8,7 @@
 -- @module meissa.driver.round_tests
 
 local environment = require "meissa.base.environment"
+local errors = require "meissa.base.errors"
 local facts = require "meissa.capture.bytecode_facts"
 local kernel = require "meissa.kernel"
 local pool = require "meissa.driver.pool"
@@ -112,6 +113,23 @@ end
 function M.begin(self)
   self.shows = self.request.stop and facts.names_parameter(self.request.stop, 2)
   self.tests = 1
+end
+
+--- Raises OPT for a `stop` that looks at a variable which the body reduces: in this there is what
+-- it was before the loop, until all is over.
+function M.check(self, run)
+  local stop, reduced = self.request.stop, {}
+  for _, scalar in ipairs(stop and run.plan.scalar_list or {}) do
+    if scalar.role == "reduction" then reduced[scalar.name] = run.values[scalar.capture] end
+  end
+  for u = 1, stop and debug.getinfo(stop, "u").nups or 0 do
+    local name, value = debug.getupvalue(stop, u)
+    if value ~= nil and rawequal(reduced[name], value) then
+      errors.raise("OPT", "meissa.iterate: option 'stop' looks at '%s', which is what it was " ..
+        "before the loop until that is over. What a round has formed is given to it: " ..
+        "stop = function(t, array, sums) ... sums.%s ... end", name, name)
+    end
+  end
 end
 
 --- The last round of the next job, as far as tests are concerned.

@@ -12,6 +12,7 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
+local kernel = require "meissa.kernel"
 local lags = require "meissa.driver.lags"
 local loop = require "meissa.driver.loop"
 local nesting = require "meissa.base.nesting"
@@ -205,6 +206,7 @@ local function begin_chunk(self, plan, done)
   ready.make(run, on_workers() and pool.session or nil)
   run.session = on_workers() and pool.session() or nil
   run.base, run.size = done, size
+  if done == 0 then round_tests.check(self, run) end
   if request.check and done == 0 then round_checks.check(run, self.found) end
   return run
 end
@@ -249,6 +251,12 @@ local function add_lags(self, run, done, last)
   run.along = {reads = lags.reads(run.lags, run.rounds.sets, ranges)}
 end
 
+-- Runs the blocks here, each with what reductions have become.
+local function run_following(run)
+  run.given = nil
+  return run_here(run)
+end
+
 -- Runs the rounds after `done` up to `last`, in one job.
 local function run_job(self, run, done, last)
   local ranges = run.grid.ranges[2]
@@ -263,7 +271,9 @@ local function run_job(self, run, done, last)
     attempt = run.short and run_short or run_on_workers
   end
   if self.request.sync.lags and not run.along then add_lags(self, run, done, last) end
-  local ok, assigned = pcall(speculate.run, run, attempt, run_here)
+  -- A test is told what its own round has formed.
+  run.given = self.request.stop and kernel.anew(run.kernel.info, run.values) or nil
+  local ok, assigned = pcall(speculate.run, run, attempt, run_following)
   if not ok then
     if errors.is(assigned) and assigned.iteration then assigned.in_round = true end
     error(assigned, 0)

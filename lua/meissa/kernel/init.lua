@@ -337,7 +337,7 @@ function M.speculates(static)
   return merge.speculates(static.info)
 end
 
-M.given = merge.given
+M.given, M.anew = merge.given, merge.anew
 
 M.known, M.refusal = results_of.known, results_of.refusal
 M.is_logic, M.counts_before = results_of.is_logic, results_of.counts_before

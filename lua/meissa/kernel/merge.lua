@@ -112,6 +112,18 @@ function M.given(info, values)
   return given or values
 end
 
+--- The captured values as blocks get them that form each their own, whatever variables that `and`
+-- and `or` reduce have become before: of these, what changes nothing.
+-- @tab info of the kernel @tab values by capture
+function M.anew(info, values)
+  local anew = {}
+  for c, value in tables.each(values) do anew[c] = value end
+  for _, result in ipairs(info.results) do
+    if is_logic(result) then anew[result.capture] = result.op == "and" end
+  end
+  return anew
+end
+
 --- Changes `given` to what the block after one with these results is to get.
 -- @tab info of the kernel @tab given by capture @tab block see M.take
 function M.decide(info, given, block)
