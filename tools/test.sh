@@ -107,7 +107,7 @@ members() {
   done
 }
 
-# Processes that outlive their test get 3 s to end (workers notice a lost driver within 2 s).
+# Processes that outlive their test get 3 s to end: workers end by themselves, soon after their driver.
 left_behind() {
   for _ in {1..30}; do
     [ -n "$(members "$1")" ] || return 1

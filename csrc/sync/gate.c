@@ -5,17 +5,6 @@
 
 #include <stdlib.h>
 
-bool ms_gate_is_open(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
-                     const uint64_t *finished) {
-  size_t count;
-  const ms_gate_term *terms = ms_gate_terms(gate, step, block, &count);
-  for (size_t i = 0; i < count; i++) {
-    int64_t needed = ms_gate_count(&terms[i], round);
-    if (needed > 0 && finished[terms[i].worker] < (uint64_t)needed) return false;
-  }
-  return true;
-}
-
 const uint32_t *ms_gate_listeners(const ms_gate *gate, ms_gate_step step, uint32_t block,
                                   size_t *count) {
   ms_gate_slice heard = gate->heard[step][block];

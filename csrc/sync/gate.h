@@ -91,10 +91,6 @@ static inline int64_t ms_gate_count(const ms_gate_term *term, int64_t round) {
   return term->offset + round * (int64_t)term->stride;
 }
 
-/* Whether a block may take a step in a round, when each worker has finished so many blocks. */
-bool ms_gate_is_open(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
-                     const uint64_t *finished);
-
 /* The workers, other than its own, of which some block waits before a step for a block as the last
  * of its worker's: whom to wake, once it is finished (has written, for MS_GATE_READ in two phases;
  * has read, for MS_GATE_WRITE). Each once. */

@@ -87,6 +87,18 @@ static inline scene make_scene(const cast *who, const ms_gate_setting *setting, 
   return made;
 }
 
+/* Whether a block may take a step in a round, when each worker has finished so many blocks. */
+static inline bool is_open(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
+                           const uint64_t *finished) {
+  size_t count;
+  const ms_gate_term *terms = ms_gate_terms(gate, step, block, &count);
+  for (size_t i = 0; i < count; i++) {
+    int64_t needed = ms_gate_count(&terms[i], round);
+    if (needed > 0 && finished[terms[i].worker] < (uint64_t)needed) return false;
+  }
+  return true;
+}
+
 /* ---- what a moment is like ---- */
 
 static inline uint32_t events_a_round(const scene *s, uint32_t worker) {
