@@ -91,17 +91,6 @@ static bool next_block(ms_listed_share *share) {
   return true;
 }
 
-bool ms_listed_share_skip(ms_listed_share *share, int64_t count) {
-  ms_span run;
-  while (count > 0 && share->block != MS_NO_BLOCK) {
-    uint32_t taken = take(&share->place, count, &run, 1);
-    share->done += taken == 0 ? 0 : run.count;
-    count -= taken == 0 ? 0 : run.count;
-    if (taken == 0 && !next_block(share)) break;
-  }
-  return count == 0;
-}
-
 static bool move_share(ms_listed_share *share, const ms_elements *all, int64_t count,
                        unsigned char *bytes, bool back) {
   while (count > 0 && share->block != MS_NO_BLOCK) {

@@ -42,8 +42,7 @@ ms_listed_share ms_listed_share_begin(const ms_element_lists *lists, const ms_sc
 ms_listed_share ms_listed_share_between(const ms_element_lists *lists, const ms_schedule *schedule,
                                         uint32_t worker, uint32_t first, uint32_t final);
 
-/* Moves the place on; as above, false where there are not so many elements. */
-bool ms_listed_share_skip(ms_listed_share *share, int64_t count);
+/* As above, and false where there are not so many elements. */
 bool ms_listed_share_gather(ms_listed_share *share, const ms_elements *all, int64_t count,
                             void *out);
 bool ms_listed_share_scatter(ms_listed_share *share, const ms_elements *all, int64_t count,

@@ -14,6 +14,8 @@ static int open_lists(ms_worker *worker, ms_mirror *mirror, ms_error *err) {
   uint32_t number = mirror->operand;
   const ms_operand *operand = &task->operands[number];
   mirror->now = ms_elements_of(operand, job->place[number], true);
+  mirror->coming = ms_arena_take(job->arena, task->workers, sizeof *mirror->coming);
+  if (mirror->coming == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   return ms_operand_open_lists(task->operands, task->operand_count, number, operand->handed,
                                job->place, &task->grid, &mirror->handed, err);
 }
@@ -53,20 +55,29 @@ static void note_runs(ms_mirror *mirror, const char *bytes, size_t size) {
 
 /* ---- what others changed ---- */
 
-/* Writes values that another worker's blocks have handed over to their places. */
-static int apply_values(const ms_worker *worker, const ms_mirror *mirror, uint32_t from,
-                        const ms_frame *frame, const char *values) {
-  const ms_schedule *schedule = worker->schedule;
-  size_t element = mirror->now.operand->element;
-  if (!ms_schedule_owns(schedule, from, frame->a[2]) || frame->size % element != 0) return -1;
+/* Begins with what another worker's blocks from the frame's first to its last one hand over. */
+static int begin_share(const ms_schedule *schedule, ms_mirror *mirror, uint32_t from,
+                       const ms_frame *frame) {
+  if (!ms_schedule_owns(schedule, from, frame->a[2])) return -1;
   uint32_t first = (uint32_t)frame->a[2], last = (uint32_t)frame->a[1];
-  int64_t count = (int64_t)(frame->size / element);
   if (ms_schedule_rank(schedule, first) > ms_schedule_rank(schedule, last)) return -1;
-  ms_listed_share share = ms_listed_share_between(&mirror->handed, schedule, from, first, last);
-  if (frame->a[3] > (uint64_t)share.count || count > share.count - (int64_t)frame->a[3]) return -1;
-  bool there = ms_listed_share_skip(&share, (int64_t)frame->a[3]) &&
-               ms_listed_share_scatter(&share, &mirror->now, count, values);
-  return there ? 0 : -1;
+  mirror->coming[from] = ms_listed_share_between(&mirror->handed, schedule, from, first, last);
+  return 0;
+}
+
+/* Writes values that another worker's blocks have handed over to their places. Its frames come in
+ * the order in which it sent them, so each goes on where the one before ended. */
+static int apply_values(const ms_worker *worker, ms_mirror *mirror, uint32_t from,
+                        const ms_frame *frame, const char *values) {
+  size_t element = mirror->now.operand->element;
+  ms_listed_share *share = &mirror->coming[from];
+  if (frame->size % element != 0) return -1;
+  if (frame->a[3] == 0 && begin_share(worker->schedule, mirror, from, frame) != 0) return -1;
+  bool goes_on =
+      share->lists != NULL && share->final == frame->a[1] && (uint64_t)share->done == frame->a[3];
+  int64_t count = (int64_t)(frame->size / element);
+  if (!goes_on || count > share->count - share->done) return -1;
+  return ms_listed_share_scatter(share, &mirror->now, count, values) ? 0 : -1;
 }
 
 /* Writes changes to where they are. */

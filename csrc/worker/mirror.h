@@ -28,6 +28,7 @@ typedef struct ms_mirror {
   unsigned char *before; /* NULL: it has lists */
   bool *dirty;           /* pieces of MS_MIRROR_PIECE elements that have changed in the job */
   ms_element_lists handed;
+  ms_listed_share *coming; /* by worker: how far its last share has come, which takes many frames */
 } ms_mirror;
 
 #define MS_MIRROR_PIECE 512

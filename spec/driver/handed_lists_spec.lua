@@ -162,6 +162,26 @@ describe("what blocks of loops with levels hand over", function()
     assert.is_true(read > 16 * n and read < 16 * n + 8 * 160, read)
   end)
 
+  it("goes in as many messages as it takes", function()
+    meissa.init {workers = 2, shm = false}
+    local n = 600000 -- a message has 131,072 elements, a worker hands over 150,000
+    local p, x = meissa.zeros({n}, {type = "int32"}), meissa.rand({n}, {seed = 8})
+    for i = 1, n do p[i] = (i * 7919) % n + 1 end
+    local expected = x:clone()
+    local function hand_over(y, options)
+      for i in parallel(n, options) do
+        if i <= n / 2 then y[p[i]] = i + y[p[i]] else y[p[i]] = y[p[i - n / 2]] end
+      end
+    end
+    for _ = 1, 3 do
+      hand_over(expected, {serial = true})
+      hand_over(x, {transaction = false})
+      assert.same({"levels", 2}, {meissa.last().strategy, meissa.last().workers})
+    end
+    assert.is_true(bits(expected) == bits(x))
+    assert.is_true(meissa.last().moved >= 8 * (n + n / 4)) -- all goes back, that to each other
+  end)
+
   it("is no array that moves with others and that no two blocks meet in", function()
     meissa.init {workers = 2, shm = false}
     local n, m, wide = 20, 30, 4000

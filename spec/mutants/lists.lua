@@ -5,6 +5,7 @@ local needs = {spec = "csrc/plan/needs_test.c"}
 local undo = {spec = "csrc/job/undo_test.c"}
 local flow = {spec = "csrc/plan/block_flow_test.c"}
 local handed = {spec = "spec/driver/handed_lists_spec.lua"}
+local mirror = {spec = "csrc/worker/mirror_test.c"}
 local marks = {spec = "spec/driver/buffer_marks_spec.lua"}
 local checkpoint = {spec = "csrc/job/block_checkpoint_test.c"}
 
@@ -78,6 +79,14 @@ return {
       {"values come to the places of a batch's last block", "csrc/worker/mirror.c",
        "&mirror->handed, schedule, from, first, last);",
        "&mirror->handed, schedule, from, last, last);"},
+      {"frames go on wherever they say", "csrc/worker/mirror.c",
+       "(uint64_t)share->done == frame->a[3];", "true;", finders = {mirror}},
+      {"frames go on in what any blocks hand over", "csrc/worker/mirror.c",
+       "share->lists != NULL && share->final == frame->a[1] &&", "share->lists != NULL &&",
+       finders = {mirror}},
+      {"all workers' frames go on at one place", "csrc/worker/mirror.c",
+       "ms_listed_share *share = &mirror->coming[from];",
+       "ms_listed_share *share = &mirror->coming[0];", finders = {mirror}},
       {"stores of a slice are those of reads", "csrc/depend/inspector_text.c",
        "return count_bits(inspector->served) + count_bits(stored & before) + 1;",
        "return count_bits(inspector->served & before) + 1;"},
