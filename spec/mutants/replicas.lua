@@ -13,7 +13,6 @@ local functions = {spec = "spec/driver/replicas_spec.lua"}
 local tensors = {spec = "spec/driver/replicas_torch_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local refusals = {spec = "spec/driver/replicas_refused_spec.lua"}
-local exchanged = {spec = "spec/driver/replicas_exchange_spec.lua"}
 local overlaps = {spec = "spec/array/overlap_spec.lua"}
 
 return {
@@ -72,8 +71,6 @@ return {
     mutants = {
       {"all replicas begin with the first one's copy", "csrc/job/block_local.c",
        "space->rows + (size_t)block * (size_t)space->size", "space->rows"},
-      {"what others have merged is merged", "lua/meissa/sync/exchanged_array.lua",
-       "made[k] = copy_of(self.rows[k], size)", "made[k] = self.rows[k]", finders = {exchanged}},
       {"the final merge is the first replica", "lua/meissa/sync/common_value.lua",
        "  elseif self:is_alike() then\n    ffi.copy(out, values[1], 8 * count)",
        "  elseif true then\n    ffi.copy(out, values[1], 8 * count)"},
@@ -358,7 +355,8 @@ return {
       {"hulls are elements", "lua/meissa/array/overlap.lua",
        "at >= low and at < high and marks[at - low] == 1", "true"},
       {"the first replica's options are everyone's", "lua/meissa/sync/meeting.lua",
-       "if not same_options(request.options, first.options, ALL) then", "if false then"},
+       "if not exchanged_arrays.same_options(request.options, first.options, ALL)",
+       "if false"},
       {"a priority needs no quota", "lua/meissa/sync/settings.lua",
        "if s.filter.priority and s.quota == math.huge then", "if false then", finders = {merges}},
       {"a cut needs nobody to ask", "lua/meissa/sync/replica_group.lua",

@@ -159,7 +159,7 @@ local function told_of(run, done, gets)
                    path = function() return "what replicas have come to" end}
   if first.kind == "exchange" then
     for k, replica in ipairs(run.replicas) do
-      told[k] = message.pack({replica.request.array}, 1, options)
+      told[k] = message.pack({replica.request.merged}, 1, options)
     end
   elseif gets then
     told.all = message.pack({gets}, 1, options)

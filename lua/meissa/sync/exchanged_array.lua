@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- An array of each replica of meissa.replicas that is exchanged, round after round.
+--- An array of a replica of meissa.replicas that is exchanged, round after round.
 --
--- A round is one of posts (meissa.sync.post), as in loops: each replica's row has what it holds and
--- tells, and a version of it is kept for as many rounds as the options let messages be old. All
--- replicas come to a round together, so each hears the newest of all that it may hear, that round,
--- unless `lags` are injected; nobody is late. Before the first round each holds zeros: all is
--- change. One thread.
+-- A round is one of posts (meissa.sync.post), as in loops: a replica's row has what it holds and
+-- tells. The replica itself keeps its row and posts; whoever has the rows of all merges, which is
+-- the worker that carries it, or the driver, and gives it its next row, with what it goes on with.
+-- All replicas come to a round together, so each hears the newest of all that it may hear, that
+-- round, unless `lags` are injected; nobody is late. Before the first round each holds zeros: all
+-- is change. One thread.
 -- @module meissa.sync.exchanged_array
 
 local array = require "meissa.array"
@@ -13,13 +14,52 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
+local tables = require "meissa.base.tables"
+local values = require "meissa.sync.values"
 local vectors = require "meissa.sync.vector"
 local waits = require "meissa.sync.waits"
 
 local M = {}
 
-local Exchanged = {}
-Exchanged.__index = Exchanged
+-- ------------------------------------------------------------------------------------- options
+
+--- Whether options say the same. Each replica has copies of its own of functions and arrays: these
+-- are `alike`, where they are, {functions = whether, arrays = whether}.
+function M.same_options(a, b, alike)
+  if a == b or a ~= a and b ~= b then return true end
+  if type(a) ~= type(b) or array.is_any(a) ~= array.is_any(b) then return false end
+  if array.is_any(a) then return alike.arrays end
+  if type(a) == "function" then return alike.functions end
+  if type(a) ~= "table" then return false end
+  for name, value in tables.each(a) do
+    if not M.same_options(value, b[name], alike) then return false end
+  end
+  for name in tables.each(b) do
+    if a[name] == nil then return false end
+  end
+  return true
+end
+
+--- What of options is no other where functions are.
+M.RULES = {functions = true}
+
+--- Options as text, which is the same for those that say the same; nil where there is more in them
+-- than numbers, strings and booleans.
+function M.text(options)
+  if type(options) ~= "table" then
+    local form = type(options) == "number" and "%.17g" or "%s"
+    local plain = tables.PLAIN[type(options)]
+    return plain and string.format("%s " .. form, type(options), options) or nil
+  end
+  if array.is_any(options) or getmetatable(options) ~= nil then return nil end
+  local words = {}
+  for n, name in ipairs(tables.keys(options)) do
+    local text = M.text(options[name])
+    if not text or type(name) ~= "string" and type(name) ~= "number" then return nil end
+    words[n] = string.format("%q=%s", name, text)
+  end
+  return "{" .. table.concat(words, ",") .. "}"
+end
 
 -- What loops have of their own.
 local function check(options)
@@ -34,112 +74,112 @@ local function check(options)
   end
 end
 
--- The mechanism for some options.
-local function open(self, options)
+--- What exchanges vectors of `count` elements by some options.
+-- @treturn table of meissa.sync.post, whose `settings` are those of the options
+-- @treturn table lags that are injected, of meissa.sync.waits; nil: none
+-- Errors: OPT.
+function M.open(options, count, replicas)
   check(options)
-  local settings = settings_of.read("r:exchange", options, self.replicas)
-  self.lags = waits.open(settings.waits, 1).lags
-  self.posts = posts.new(settings, self.count,
-                         {lagged = self.lags ~= nil, exact = settings_of.is_exact(settings)})
-  return settings
+  local settings = settings_of.read("r:exchange", options, replicas)
+  local lags = waits.open(settings.waits, 1).lags
+  return posts.new(settings, count, {lagged = lags ~= nil, exact = settings_of.is_exact(settings)}),
+    lags
 end
 
-local function copy_of(row, size)
-  local copy = vectors.new(size)
-  ffi.copy(copy, row, 8 * size)
-  return copy
+-- ------------------------------------------------------------------------------------- a replica
+
+local Exchanged = {}
+Exchanged.__index = Exchanged
+
+--- One of `count` elements, of replica number `index`.
+function M.new(count, index, replicas)
+  return setmetatable({count = count, index = index, replicas = replicas, t = 0,
+                       before = vectors.new(count)}, Exchanged)
 end
 
---- A new one of `count` elements.
--- @tab options @number replicas how many
--- @func lags_of lags_of(lags, t) gives the lag of each replica's message of round t as a pointer
--- Errors: OPT.
-function M.new(options, count, replicas, lags_of)
-  local self = setmetatable({count = count, replicas = replicas, lags_of = lags_of, t = 0,
-                             before = {}, bytes = {}}, Exchanged)
-  self.settings = open(self, options)
-  for k = 1, replicas do self.before[k] = vectors.new(count) end
-  self:begin()
-  return self
-end
+--- A row's memory.
+function M.pointer(row) return ffi.cast("double *", array.core(row).data) end
 
--- Rows that begin with what replicas hold; rounds are counted from here.
-function Exchanged:begin(earlier, rows)
-  self.first, self.versions, self.bytes = self.t, {[0] = {}}, {}
-  for k = 1, self.replicas do
-    local row = vectors.new(self.posts.at.size)
-    self.posts:begin(k, self.before[k], row)
-    if earlier then
-      earlier:renew(self.before[k], rows[k])
-      self.posts:carry(earlier, k, rows[k], row)
-    end
-    self.versions[0][k], self.bytes[k] = row, 0
+local pointer = M.pointer
+
+-- Begins a row by other options, or the first ones; rounds are counted from here.
+local function begin(self, options)
+  local made, lags = M.open(options, self.count, self.replicas)
+  local earlier, row = self.posts, array.zeros {made.at.size}
+  if earlier then settings_of.check_change(earlier.settings, made.settings) end
+  made:begin(self.index, self.before, pointer(row))
+  if earlier then
+    earlier:renew(self.before, pointer(self.row))
+    made:carry(earlier, self.index, pointer(self.row), pointer(row))
   end
-  self.rows = self.versions[0]
+  self.posts, self.row, self.options, self.first = made, row, options, self.t
+  self.spare = nil
+  self.text = not lags and M.text(options) or nil
+  self.began = lags and row:clone() or nil
 end
 
---- Goes on with other options, or another function that merges.
--- Errors: OPT.
-function Exchanged:change(options)
-  local earlier, rows = self.posts, self.rows
-  local settings = open(self, options)
-  settings_of.check_change(self.settings, settings)
-  self.settings = settings
-  self:begin(earlier, rows)
-end
-
---- Goes on with another copy of the function that merges.
-function Exchanged:call(rule) self.posts:call(rule) end
-
--- An array's memory, or that of a copy, as vectors take it.
+-- The memory of an array whose elements lie one behind the other, or of a copy, as vectors take it;
+-- the copy.
 local function copies_of(w)
-  local about, core = array.describe(w), array.core(w)
+  local copy = not values.are_apart {w} and w:clone() or nil
+  local about, core = array.describe(w), array.core_of_part(copy or w)
   return {{pointer = ffi.cast(about.type .. " *", core.data), type = about.type,
-           count = about.count}}
+           count = about.count}}, copy
 end
 
--- What replica k hears in the round that is the t-th from the first.
-local function heard(self, k, t, lags)
-  local function version(j)
-    return math.max(0, t - (lags and j ~= k and lags[j - 1] or 0))
+--- Posts what an array holds; what has to be known of that where it is merged: {values = {the row},
+-- count, options, t, round = the same counted from the last change of options, form = all but the
+-- values as text, if others can merge it that know no more, began = with lags, before the first
+-- round, the row before it}.
+-- Errors: OPT.
+function Exchanged:post(w, options)
+  if not (self.options and M.same_options(self.options, options, M.RULES)) then
+    begin(self, options)
   end
-  return {own = self.versions[t][k], last = t, oldest = 0, seen = version,
-          of = function(j) return self.versions[version(j)][j] end}
-end
-
--- Each replica's row with what it holds now, for others.
-local function post_all(self, list)
-  local at, sent = self.posts.at, 0
-  for k, w in ipairs(list) do
-    local row = self.rows[k]
-    vectors.load(copies_of(w:clone()), row)
-    self.posts:hold(self.before[k])
-    self.posts:post(k, self.t, row)
-    sent, self.bytes[k] = sent + row[at.bytes] - self.bytes[k], row[at.bytes]
-  end
-  return sent
-end
-
---- Exchanges what replicas hold.
--- @tab list an array of each
--- @treturn number the bytes that were sent
--- Errors: OPT BDY.
-function Exchanged:round(list)
   self.t = self.t + 1
-  local t, size, made = self.t - self.first, self.posts.at.size, {}
-  local sent = post_all(self, list)
-  self.versions[t] = self.rows
-  local lags = self.lags and self.lags_of(self.lags, self.t)
-  for k, w in ipairs(list) do
-    made[k] = copy_of(self.rows[k], size)
-    local value, new = self.posts:merge(k, self.t, heard(self, k, t, lags), made[k]), w:clone()
-    vectors.store(copies_of(new), value)
-    w:copy(new)
-    vectors.load(copies_of(new), self.before[k]) -- floats are rounded
-  end
-  self.rows = made
-  self.versions[t - (self.lags and self.lags.most or 0)] = nil
-  return sent
+  local row = pointer(self.row)
+  vectors.load(copies_of(w), row)
+  self.posts:hold(self.before)
+  self.posts:post(self.index, self.t, row)
+  local round = self.t - self.first
+  return {values = {self.row}, count = self.count, options = options, t = self.t, round = round,
+          form = self.text and string.format("%d %d %d %s", self.count, self.t, round, self.text),
+          began = round == 1 and self.began or nil}
+end
+
+--- Goes on with the next row, and has the array hold what it says.
+function Exchanged:take(w, row)
+  local copies, copy = copies_of(w)
+  vectors.store(copies, pointer(row))
+  if copy then w:copy(copy) end
+  vectors.load(copies, self.before) -- floats are rounded
+  self.spare, self.row = self.row, row
+end
+
+-- ------------------------------------------------------------------------------------- merging
+
+--- The next row of replica k, with the value that it goes on with, after round t.
+-- @tab exchange of meissa.sync.post @tab heard as Posts:merge takes it
+-- @tab[opt] spare a row that nobody needs any more
+-- @treturn DistArray the row
+-- Errors: BDY.
+function M.merge(exchange, k, t, heard, spare)
+  local row = spare or array.zeros {exchange.at.size}
+  local next_row = pointer(row)
+  local count = exchange.count
+  ffi.copy(next_row + count, heard.own + count, 8 * (exchange.at.size - count))
+  local value = exchange:merge(k, t, heard, next_row, next_row)
+  if value ~= next_row then ffi.copy(next_row, value, 8 * count) end
+  next_row[exchange.at.bytes] = 0
+  return row
+end
+
+--- The bytes that replicas have sent in a round.
+-- @tab rows the memory of each one's
+function M.bytes(exchange, rows)
+  local bytes = 0
+  for _, row in ipairs(rows) do bytes = bytes + row[exchange.at.bytes] end
+  return bytes
 end
 
 return M

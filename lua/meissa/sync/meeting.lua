@@ -6,10 +6,8 @@
 -- these go together. What all get it gives; exchanges work in place. One thread; nothing waits.
 -- @module meissa.sync.meeting
 
-local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local exchanged_arrays = require "meissa.sync.exchanged_array"
-local tables = require "meissa.base.tables"
 local values = require "meissa.sync.values"
 
 local M = {}
@@ -28,7 +26,7 @@ end
 
 --- Counts an exchange of `kind`, "allReduce" "scatter" or "barrier", of such values in a run.
 function M.count(run, kind, given)
-  if kind == "barrier" then return end
+  if kind == "barrier" or kind == "exchange" then return end
   local reduces = kind == "allReduce"
   if reduces then run.reduces = run.reduces + 1 end
   run.bytes = run.bytes + (reduces and 2 or 1) * (run.count - 1) * values.bytes(given)
@@ -64,55 +62,76 @@ end
 --- Nothing but that all have come to it.
 function M.barrier() end
 
--- Whether options say the same. Each replica has copies of its own of functions and arrays: these
--- are `alike`, where they are, {functions = whether, arrays = whether}.
-local function same_options(a, b, alike)
-  if a == b or a ~= a and b ~= b then return true end
-  if type(a) ~= type(b) or array.is_any(a) ~= array.is_any(b) then return false end
-  if array.is_any(a) then return alike.arrays end
-  if type(a) == "function" then return alike.functions end
-  if type(a) ~= "table" then return false end
-  for name, value in tables.each(a) do
-    if not same_options(value, b[name], alike) then return false end
-  end
-  for name in tables.each(b) do
-    if a[name] == nil then return false end
-  end
-  return true
-end
+local ALL = {functions = true, arrays = true}
 
-local ALL, RULES = {functions = true, arrays = true}, {functions = true}
-
--- What exchanges the arrays with this number.
-local function slot_of(run, request, size)
+-- What merges the arrays with this number: {exchange = of meissa.sync.post, options, lags, versions
+-- = rows of all by round}.
+local function slot_of(run, request)
   local slot, options = run.slots[request.slot], request.options
-  if not slot then
-    slot = {exchanged = exchanged_arrays.new(options, size, run.count, run.lags_of)}
+  if not slot or request.round == 1 then
+    slot = {versions = {}}
+    slot.exchange, slot.lags = exchanged_arrays.open(options, request.count, run.count)
     run.slots[request.slot] = slot
-  elseif not same_options(slot.options, options, RULES) then
-    slot.exchanged:change(options)
   elseif type(options.merge) == "function" then
-    slot.exchanged:call(options.merge)
+    slot.exchange:call(options.merge)
   end
-  slot.options = options
-  return slot.exchanged
+  return slot
 end
 
---- Exchanges one array of each replica.
--- Errors: OPT BDY.
-function M.exchange(run, requests)
-  local first, list = requests[1], {}
-  local size = array.describe(first.array).count
+local function check_exchange(requests)
+  local first = requests[1]
   for k, request in ipairs(requests) do
-    if request.slot ~= first.slot or array.describe(request.array).count ~= size then
+    if request.slot ~= first.slot or request.count ~= first.count then
       errors.raise("OPT", "r:exchange: replica %d exchanges another array than replica 1", k)
     end
-    if not same_options(request.options, first.options, ALL) then
+    if not exchanged_arrays.same_options(request.options, first.options, ALL) then
       errors.raise("OPT", "r:exchange: replica %d has other options than replica 1", k)
     end
-    list[k] = request.array
   end
-  run.bytes = run.bytes + slot_of(run, first, size):round(list)
+end
+
+-- The rows of all, which are good until the next round if they are `kept`.
+local function rows_of(requests, name, kept)
+  local rows, arrays = {}, {}
+  for k, request in ipairs(requests) do
+    local row = name == "began" and request.began or request.values[1]
+    arrays[k] = kept and row:clone() or row
+    rows[k] = exchanged_arrays.pointer(arrays[k])
+  end
+  return rows, arrays
+end
+
+-- Of which round each hears the others.
+local function versions_of(run, slot, first)
+  local round, lags = first.round, slot.lags and run.lags_of(slot.lags, first.t)
+  return function(k)
+    return function(j) return math.max(0, round - (lags and j ~= k and lags[j - 1] or 0)) end
+  end
+end
+
+--- Exchanges one array of each replica: each request gets its next row, `merged`.
+-- Errors: OPT BDY.
+function M.exchange(run, requests)
+  check_exchange(requests)
+  local first = requests[1]
+  local slot, round = slot_of(run, first), first.round
+  local versions, lagged = slot.versions, slot.lags ~= nil
+  if lagged and round == 1 then
+    local rows, arrays = rows_of(requests, "began", true)
+    versions[0] = {rows = rows, keep = arrays}
+  end
+  local rows, arrays = rows_of(requests, "values", lagged)
+  versions[round] = {rows = rows, keep = arrays}
+  local seen_by = versions_of(run, slot, first)
+  for k, request in ipairs(requests) do
+    local seen = seen_by(k)
+    request.merged = exchanged_arrays.merge(slot.exchange, k, first.t, {
+      own = rows[k], last = round, oldest = 0, seen = seen,
+      of = function(j) return versions[seen(j)].rows[j] end,
+    })
+  end
+  run.bytes = run.bytes + exchanged_arrays.bytes(slot.exchange, rows)
+  versions[round - (lagged and slot.lags.most or 0)] = nil
 end
 
 return M

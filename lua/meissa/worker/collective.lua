@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Collective operations of replicas between the workers that carry them, without the driver: sums,
--- what the first one has, and barriers, over two mailboxes (meissa.kernel.mailbox) in turn.
+-- what the first one has, exchanges, barriers, over two mailboxes (meissa.kernel.mailbox) in turn.
 --
 -- A replica's row in a mailbox begins with a head. In the head of its first replica's row a worker
 -- says what its replicas wait for. When all workers have come to a meeting (job:meet), they look
@@ -22,6 +22,7 @@
 -- @module meissa.worker.collective
 
 local array = require "meissa.array"
+local array_exchange = require "meissa.worker.array_exchange"
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local mailboxes = require "meissa.kernel.mailbox"
@@ -61,7 +62,8 @@ local scratch = ffi.new("double[?]", PIECE)
 -- and the other one; `stamp`, from which on stamps are the job's own
 function M.new(job, about)
   return setmetatable({job = job, count = about.count, firsts = about.firsts, block = about.block,
-                       boards = about.boards, stamp = about.stamp, meetings = 0}, Collective)
+                       boards = about.boards, stamp = about.stamp, meetings = 0, sent = 0},
+                      Collective)
 end
 
 -- ------------------------------------------------------------------------------- who says what
@@ -92,6 +94,7 @@ end
 -- What a replica waits for, as text; nil where that is not for workers alone.
 local function form_of_request(request)
   if request.kind == "barrier" then return request.kind end
+  if request.kind == "exchange" then return array_exchange.form(request) end
   if request.kind ~= "allReduce" and request.kind ~= "scatter" then return nil end
   local of_values = values.form(request.values)
   return of_values and request.kind .. (request.op and "+" or "") ..
@@ -338,14 +341,24 @@ end
 -- Puts what others read of the replicas' values.
 local function put_all(self, board, layout, members, kind)
   for _, member in ipairs(members) do
-    if kind == "allReduce" or member.index == 1 then
+    if kind ~= "scatter" or member.index == 1 then
       put(self, board, layout, member, kind == "allReduce" and not member.op)
     end
   end
 end
 
+-- All get their next rows. Nil: somebody wrote what was read.
+local function exchange(self, board, layout, replicas)
+  local sent = array_exchange.merge(replicas, function(k)
+    return row_of(board, k) + layout.places[1].at
+  end, self.count, function() return check_put(self, board, layout, self.count) end)
+  self.sent = self.sent + (sent or 0)
+  return sent and true or nil
+end
+
 -- Does what all wait for. False: all leave with it; nil: others are gone, or wrote what was read.
-local function perform(self, board, layout, kind, members)
+local function perform(self, board, layout, kind, members, replicas)
+  if kind == "exchange" then return exchange(self, board, layout, replicas) end
   if kind == "scatter" then return take_first(self, board, layout, members, 0) end
   if kind ~= "allReduce" then return true end
   return (members[1].op and operate or sum_up)(self, board, layout, members)
@@ -360,7 +373,7 @@ local function meet(self, board, form, layout, replicas)
   if come == nil then return false, 0 end -- they cannot meet
   if not come then return nil, 0 end
   local alike, done = compare(self, board, form)
-  if alike then alike = perform(self, board, layout, kind, members) end
+  if alike then alike = perform(self, board, layout, kind, members, replicas) end
   if alike == nil then self.job:leave() end
   return alike, done or 0
 end

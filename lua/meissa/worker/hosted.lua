@@ -88,7 +88,7 @@ local function answer(replica, told)
   local request, done = replica.request, told.answer.done
   local packed = told.answer.all or told.answer[replica.index]
   if packed and request.kind == "exchange" then
-    request.array:copy(message.open(packed, told.read)[1])
+    request.merged = message.open(packed, told.read)[1]:clone()
   elseif packed then
     values.assign(request.values, message.open(packed, told.read)[1])
   end
@@ -161,6 +161,7 @@ function Crew:meet_others()
     if not met then return met end
     local request = run.replicas[self.first].request
     meetings.count(run, request.kind, request.values)
+    run.bytes, self.collective.sent = run.bytes + self.collective.sent, 0
     self:each(go_on, request.kind == "allReduce" and done or nil)
   end
 end

@@ -2,15 +2,16 @@
 --- A replica of meissa.replicas where it is carried: a coroutine, and what its function calls r.
 --
 -- It runs until it has to wait for others: then it has a request, {kind = "allReduce", "scatter",
--- "barrier" or "exchange", and what goes with it}. Whoever carries replicas of one run in this
--- process has {count =, draws =, replicas = by index, reduces =, bytes =}, with `meeting` while
--- they meet here and `ended` in the end. One thread.
+-- "barrier" or "exchange", and what goes with it}; one to exchange gets `merged`. Whoever carries
+-- replicas of one run in this process has {count =, draws =, replicas = by index, reduces =,
+-- bytes =}, with `meeting` while they meet here and `ended` in the end. One thread.
 -- @module meissa.worker.replica_coroutine
 
 local array = require "meissa.array"
 local replica_stubs = require "meissa.worker.replica_stub"
 local builtin = require "meissa.base.builtin"
 local errors = require "meissa.base.errors"
+local exchanged_arrays = require "meissa.sync.exchanged_array"
 local generators = require "meissa.sync.generators"
 local isolate = require "meissa.sync.isolate"
 local message = require "meissa.kernel.message"
@@ -135,11 +136,18 @@ local function exchange(self, face, w, options)
   check_vector(w)
   errors.check_options("r:exchange", options, settings_of.OF_LOOPS)
   local place = place_of(w)
-  if not self.slots[place] then
+  check_call(self, "exchange")
+  local slot = self.slots[place]
+  if not slot then
     self.slot_count = self.slot_count + 1
-    self.slots[place] = self.slot_count
+    slot = {number = self.slot_count,
+            exchanged = exchanged_arrays.new(array.describe(w).count, self.index, self.count)}
+    self.slots[place] = slot
   end
-  meet(self, {kind = "exchange", array = w, slot = self.slots[place], options = options or {}})
+  local request = slot.exchanged:post(w, options or {})
+  request.kind, request.slot, self.exchanging = "exchange", slot.number, slot.exchanged
+  meet(self, request)
+  slot.exchanged:take(w, request.merged)
   return w
 end
 
