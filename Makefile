@@ -94,8 +94,8 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 # The headers that native kernels are compiled with, as bytes for csrc/kernel/native/prelude.c.
 PRELUDE := $(addprefix csrc/,kernel/native/native.h kernel/native/fault.h kernel/native/value.h \
            kernel/native/small_rows.h \
-           base/lua_math.h kernel/emit/lua_bit.h array/lanes.h array/rowwise.h array/touched.h \
-           base/philox.h base/normal.h kernel/emit/draws.h kernel/emit/ahead.h)
+           base/lua_math.h kernel/emit/lua_bit.h array/lanes.h array/rowwise.h \
+           array/magnitudes.h array/touched.h base/philox.h base/normal.h kernel/emit/draws.h kernel/emit/ahead.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
 $(BUILD)/gen/prelude_fast.inc: csrc/kernel/native/fast.h $(PRELUDE:%/lanes.h=%/anyorder.h)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "array/magnitudes.h"
 #include "array/rowwise.h"
 
 /* Elements of one chunk as they are: where they lie, or gathered into `room`. */
@@ -80,14 +81,12 @@ static int view_magnitudes(const ms_view *x, double *sum, ms_error *err) {
     size_t n = ms_chunk_size(first, x->count);
     if (x->type == MS_FLOAT) {
       const float *elements = native_chunk(x, first, n, &native);
-      for (size_t i = 0; i < n; i++) magnitudes.floats[i] = fabsf(elements[i]);
-      total += (double)ms_sum_float(magnitudes.floats, n);
+      total += (double)ms_sum_float(ms_magnitudes_float(elements, 1, n, magnitudes.floats), n);
       continue;
     }
     const double *elements = wide_chunk(x, first, n, &native, &wide, err);
     if (elements == NULL) return -1;
-    for (size_t i = 0; i < n; i++) magnitudes.doubles[i] = fabs(elements[i]);
-    total += ms_sum_double(magnitudes.doubles, n);
+    total += ms_sum_double(ms_magnitudes_double(elements, 1, n, magnitudes.doubles), n);
   }
   *sum = total;
   return 0;

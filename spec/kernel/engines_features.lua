@@ -87,7 +87,7 @@ function statements.scratch(self, depth)
   local k = self:fresh("k")
   return text_of("%s\nfor %s = 1, 6 do Z[%s] = Z[7 - %s] + %s end\nO[i][%d] = Z:%s", text, k, k, k,
     self:number(math.min(depth, 1)), self:random(12),
-    self:pick { "sum()", "norm()", "dot(E[i])", "dot(F[i])" })
+    self:pick { "sum()", "norm()", "norm(1)", "dot(E[i])", "dot(F[i])" })
 end
 
 --- The entries of a row of a sparse matrix of 6 columns.

@@ -76,6 +76,8 @@ describe("parts of rows and matrices", function()
       out[i] = A:select(2, i % 9 + 1):sum() + A:select(1, i):max() + F:select(2, 2):argmax()
       out[i] = T[2][i]:narrow(1, 2, 3):sum() + T[1]:select(2, 4):min() + T[2]:select(1, i):prod()
       local f = function(x) return x:sum() end out[i] = f(r:narrow(1, 2, 3)) + f(r:narrow(1, 2, 4))
+      out[i] = r:norm(1) + q:narrow(1, i % 9 + 1, 1):norm(2) + q:narrow(1, 4, 3):norm(1)
+      out[i] = A:select(2, i % 9 + 1):norm(1) + F:select(2, 2):norm(1) + r:narrow(1, 3, 0):norm(1)
       local w = r:narrow(1, 2, 2) if i > 3 then w = r:narrow(1, 5, 3) end out[i] = w:sum()]],
       function(body) assert.is_true(same(body), body) end)
   end)
@@ -117,11 +119,47 @@ describe("parts of rows and matrices", function()
   end)
 end)
 
+describe("norms of rows", function()
+  -- Longer than the pieces that sums are made of, of both signs, apart from each other, with nan.
+  local function norms(type, engine)
+    local options = {seed = 4, type = type}
+    local A, T = meissa.randn({6, 2500}, options), meissa.randn({1100, 6}, options)
+    local out = meissa.zeros(6, 4)
+    A[6][2000] = 0 / 0
+    for i in meissa.parallel(6, {engine = engine}) do
+      out[i][1] = A[i]:norm(1)
+      out[i][2] = A[i]:norm(2)
+      out[i][3] = A[i]:norm()
+      out[i][4] = T:select(2, i):norm(1)
+    end
+    assert.equal(engine, meissa.last().engine)
+    return out, A, T
+  end
+
+  it("have the bits of those of arrays", function()
+    for _, type in ipairs {"float", "double"} do
+      local out, A, T = norms(type, "native")
+      local other = norms(type, "lua")
+      for i = 1, 6 do
+        local want = {A[i]:norm(1), A[i]:norm(2), A[i]:norm(), T:select(2, i):norm(1)}
+        local magnitudes = 0
+        for k = 1, 2500 do magnitudes = magnitudes + math.abs(A[i][k]) end
+        for k = 1, 4 do
+          local a, b, c = out[i][k], other[i][k], want[k]
+          assert.is_true(a == b and a == c or a ~= a and b ~= b and c ~= c, type .. i .. k)
+        end
+        assert.is_true(i == 6 or math.abs(out[i][1] - magnitudes) < 1e-3 * magnitudes)
+      end
+      assert.is_true(out[6][1] ~= out[6][1])
+    end
+  end)
+end)
+
 describe("the report", function()
   it("names the method that keeps a body on the Lua engine", function()
     every([[out[i] = r:clone():sum() -- the method `clone` has no C form
       local w = r:clone() out[i] = w:sum() -- the method `clone` has no C form
-      out[i] = r:norm(1) -- the method `norm` has no C form with these arguments
+      out[i] = r:norm(i) -- the method `norm` has no C form with these arguments
       out[i] = r:reduce(math.max) -- the method `reduce` has no C form
       out[i] = r[{{3, 5}}]:sum() -- `{{3, 5}}` takes a range of an array
       out[i] = r:narrow(1, 1, 3)[2] -- `r:narrow(1, 1, 3)` is a part that a method gives

@@ -198,6 +198,13 @@ static void refuse(ms_writer *w, const ms_node *node, bool known) {
   }
 }
 
+/* What gives row:norm(p) for a p that the text has as a number, 1 or 2; NULL: none. */
+static const char *norm_of(const ms_node *node) {
+  const ms_node *p = node->kids == 2 ? node->kid[1] : NULL;
+  if (p == NULL || p->kind != MS_NUMBER || p->boxed) return NULL;
+  return p->number == 1 ? "magnitudes" : p->number == 2 ? "norm" : NULL;
+}
+
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value none = {
@@ -210,7 +217,8 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   bool known = measure != MS_MEASURE_NONE && measure < MS_MEASURE_SIZE;
   bool other = known && ms_method_find(node->text)->other;
   bool row = is_row(&object);
-  if (!row || !known || node->kids != 1u + other) {
+  const char *name = measure == MS_MEASURE_NORM ? norm_of(node) : NULL;
+  if (!row || !known || (node->kids != 1u + other && name == NULL)) {
     refuse(w, node, row && known);
     return none;
   }
@@ -218,15 +226,16 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (!row_of(w, node->kid[0], &x)) return none;
   if (other && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
   if (measure >= MS_MEASURE_MAX && measure <= MS_MEASURE_ARGMIN) return extreme(w, kind, node, &x);
-  bool loop = measure == MS_MEASURE_DOT || measure == MS_MEASURE_SUM || measure == MS_MEASURE_NORM;
+  if (name == NULL) name = measure == MS_MEASURE_MEAN ? "sum" : node->text;
+  bool loop = measure == MS_MEASURE_DOT || measure == MS_MEASURE_SUM || strcmp(name, "norm") == 0;
   if (w->fast && loop) return loop_over(w, kind, measure, &x, other ? &y : &x);
   bool mean = measure == MS_MEASURE_MEAN;
   if (mean) refuse_empty(w, node, &x, "an empty array has no mean");
   if (ms_method_find(node->text)->filled)
     refuse_empty(w, node, &x, ms_c_text(w, "%s: an empty array has none", node->text));
-  const char *text = ms_c_text(w, "ms_row_%s_%s%s%s(%s%s%s, %s)", mean ? "sum" : node->text, x.type,
-                               other ? "_" : "", other ? y.type : "", pair(w, &x),
-                               other ? ", " : "", other ? pair(w, &y) : "", x.extent);
+  const char *text = ms_c_text(w, "ms_row_%s_%s%s%s(%s%s%s, %s)", name, x.type, other ? "_" : "",
+                               other ? y.type : "", pair(w, &x), other ? ", " : "",
+                               other ? pair(w, &y) : "", x.extent);
   if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
   return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
 }

@@ -11,6 +11,7 @@
  *                          subscripts, stored values and int64 elements
  *   array/rowwise.h        ms_row_<method>_<type>[_<type>](pointer, stride [, pointer, stride],
  *                          count [, x]): methods of float and double rows
+ *   array/magnitudes.h     ms_row_magnitudes_<type>(pointer, stride, count)
  *   kernel/native/small_rows.h   ms_are_small: rows of small integers
  *   array/touched.h   ms_touch, ms_touch_row: marks of what is stored into
  *   kernel/emit/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
