@@ -8,9 +8,17 @@ local tables = require("meissa.base.tables")
 
 local M = {}
 
+-- {[function] = whether it has no text}, which never changes, and to ask makes strings.
+local foreign = setmetatable({}, { __mode = "k" })
+
 --- Whether a function has no text: C, or bytecode that is built into LuaJIT.
 function M.is_foreign(fn)
-  return debug.getinfo(fn, "S").linedefined < 0
+  local is = foreign[fn]
+  if is == nil then
+    is = debug.getinfo(fn, "S").linedefined < 0
+    foreign[fn] = is
+  end
+  return is
 end
 
 -- Whether a module's table holds what has no text: C functions other than LuaJIT's, userdata.

@@ -8,9 +8,19 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
---- Whether a path ("perm", "model.order") stands in a text.
+-- Whether there is a letter, a digit or "_" at a place of a text.
+local function has_letter(text, place)
+  return place > 0 and string.find(text, "^[%w_]", place) ~= nil
+end
+
+--- Whether a path ("perm", "model.order") stands in a text. Texts are long, and a plain search
+-- passes over what a pattern would look at letter by letter.
 function M.has_name(text, path)
-  return string.find(text, "%f[%w_]" .. string.gsub(path, "%.", "%%.") .. "%f[^%w_]") ~= nil
+  local first, last = string.find(text, path, 1, true)
+  while first and (has_letter(text, first - 1) or has_letter(text, last + 1)) do
+    first, last = string.find(text, path, first + 1, true)
+  end
+  return first ~= nil
 end
 
 --- Names of the arrays that an inspection reads, in the order of the loop's captures.
