@@ -65,8 +65,9 @@ local function meta_of(value)
   return {meta = meta, content = meta and copy_of(meta)}
 end
 
+-- A plain value's metatable is set where it is another: LuaJIT throws away all machine code then.
 local function wear(value, kept)
-  setmeta(value, kept.meta)
+  if getmeta(value) ~= kept.meta then setmeta(value, kept.meta) end
   if kept.meta then refill(kept.meta, kept.content) end
 end
 
