@@ -23,9 +23,14 @@ int dlclose(void *library);
 ]]
 ffi.C.setenv("MEISSA_CC_LIMIT", "300", 1)
 
---- The text that kernels begin with.
-function M.prelude(fast)
+-- All the text that kernels may begin with.
+local function prelude(fast)
   return ffi.string(c_core.lib.ms_native_prelude(fast or false))
+end
+
+--- A kernel's text behind what it has of the prelude.
+function M.behind_prelude(text)
+  return assert(text:match "\f([^\f]*)$", "a kernel begins with the prelude")
 end
 
 -- --------------------------------------------------------------------------------- compiling
@@ -66,13 +71,11 @@ end
 -- @treturn func waits for the compiler and gives a list with a function for each text, and one that
 -- unloads them
 function M.compile(texts, fast, change, less)
-  local first, parts, names = M.prelude(fast), {}, {}
-  parts[1] = first
+  local parts, names = { prelude(fast) }, {}
   for n, text in ipairs(texts) do
-    assert(text:sub(1, #first) == first, "a kernel begins with the prelude")
     made = made + 1
     names[n] = tostring(made)
-    parts[#parts + 1] = rename(text:sub(#first + 1), names[n])
+    parts[#parts + 1] = rename(M.behind_prelude(text), names[n])
   end
   -- What the loader of single kernels asks for.
   parts[#parts + 1] = "\n__attribute__((visibility(\"default\"))) int ms_native_run(void);\n"

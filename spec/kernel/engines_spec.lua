@@ -214,7 +214,7 @@ describe("the engines (MEISSA_TEST_SEED=" .. seed .. ")", function()
       number = number + 1
       local studied = runner.study(random.loop(number, true))
       local native = studied and studied.static.native
-      local own = native and native.text:sub(#runner.prelude() + 1)
+      local own = native and runner.behind_prelude(native.text)
       if own and mutant.concerns(own, studied.loop) then list[#list + 1] = studied end
     end
     return list, number

@@ -61,11 +61,10 @@ end
 --- Compiles many kernels at a time, for M.load of the same texts and flags.
 -- @tab texts C texts @bool fast whether in fast mode @string flags the same flags
 function M.load_all(texts, fast, flags)
-  local prelude, parts = ffi.string(c_core.lib.ms_native_prelude(fast or false)), {}
-  parts[1] = prelude
+  local parts = { ffi.string(c_core.lib.ms_native_prelude(fast or false)) }
   for n, text in ipairs(texts) do
-    assert(text:sub(1, #prelude) == prelude, "a kernel begins with the prelude")
-    parts[n + 1] = text:sub(#prelude + 1):gsub("ms_native_run", "ms_run_" .. n)
+    local own = assert(text:match "\f([^\f]*)$", "a kernel begins with the prelude")
+    parts[n + 1] = own:gsub("ms_native_run", "ms_run_" .. n)
       :gsub("ms_(%l+)%(const int64_t %*bounds", "ms_%1_" .. n .. "(const int64_t *bounds")
       :gsub("return ms_(%l+)%(bounds", "return ms_%1_" .. n .. "(bounds")
       :gsub("ms_c_recursive%d+", "%0_" .. n)

@@ -90,6 +90,20 @@ return {
     },
   },
   {
+    rule = "kernels have those parts of the prelude that they need",
+    finders = {{spec = "csrc/kernel/native/prelude_test.c"}},
+    mutants = {
+      {"what a part needs needs nothing", "csrc/kernel/native/prelude.c",
+       "own->needs |= all->parts[known->part].needs;", "own->needs |= 1u << known->part;"},
+      {"names belong to the last part that has them", "csrc/kernel/native/prelude.c",
+       "if (known->bytes == NULL) *known", "*known"},
+      {"comments count", "csrc/kernel/native/prelude.c",
+       "if (end - at < 4 || at[0] != '/' || at[1] != '*') return at;", "return at;"},
+      {"strings are comments where they look like one", "csrc/kernel/native/prelude.c",
+       "if (*at == '\"') {", "if (at == end) {"},
+    },
+  },
+  {
     rule = "what is drawn ahead is what would be drawn",
     finders = {prelude},
     mutants = {

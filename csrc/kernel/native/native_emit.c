@@ -213,7 +213,8 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   }
   char place[256];
   ms_tree_place(w->emitter->job->loop->tree, place, sizeof place);
-  ms_text_add(w->out, ms_native_prelude(w->fast));
+  ms_text kernel = {0}, *out = w->out;
+  w->out = &kernel;
   /* The keys of random numbers do not change, so GCC keeps all of them at hand; its other way to
    * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). In fast
    * mode it would pack fields of ms_draws into vectors, which takes longer than what it saves
@@ -231,6 +232,11 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   write_cold(w, &all, "ms_careful", careful);
   write_cold(w, &all, "ms_wide", wide);
   write_entry(w, &all, guarded || (w->declines && w->frame[0].guards.length > 0));
+  w->out = out;
+  ms_native_prelude_for(w->fast, kernel.bytes, kernel.length, out);
+  ms_text_append(out, kernel.bytes, kernel.length);
+  w->failed = w->failed || kernel.failed;
+  ms_text_free(&kernel);
 }
 
 static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The C text that stands in front of every native kernel.
+ * The C text of which what it needs stands in front of every native kernel.
  *
  * It is the text of headers of the core, put into it by the build (PRELUDE in the Makefile), so
  * that a kernel inlines what the core runs for the Lua engine, and both have the same bits:
@@ -23,10 +23,17 @@
 #define MS_KERNEL_NATIVE_PRELUDE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/api.h"
+#include "base/text.h"
 
-/* The text, in strict or fast mode, ending in a newline. Static. */
+/* The text, in strict or fast mode, ending in a newline. Static. Its parts, a header each, are told
+ * from each other by form feeds. */
 MS_API const char *ms_native_prelude(bool fast);
+
+/* Appends those parts of it that a kernel needs which has this text behind them, each with a form
+ * feed: most need a third, and the compiler reads no more than that. Thread safe. */
+void ms_native_prelude_for(bool fast, const char *kernel, size_t size, ms_text *out);
 
 #endif
