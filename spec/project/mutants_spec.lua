@@ -76,6 +76,7 @@ local PROMISED = {
   "functions of arrays are those of bodies",
   "products have the bits of dot, or of a loop over entries",
   "what is drawn ahead is what would be drawn",
+  "kernels have those parts of the prelude that they need",
   "normal numbers are quantiles",
   "libraries of workers compute with one thread, unless the user says otherwise",
   -- reductions
