@@ -13,6 +13,7 @@
 --   figure5 figure6 figure7 figure10   SVMs, on as many replicas as the paper has
 --   figure8      which part of merges had how many messages of the round before, from histories
 --   figure9      a convolutional network that exchanges in three ways
+--   network      a multilayer network over topologies
 --   factors      matrix factorization whose columns are replicated
 --   lags         rounds to the target by the age of what is heard, and the largest step by theory
 --   timeouts     messages that are late; a time-out that follows what is usual, and a fixed one
@@ -32,7 +33,7 @@ parser:option("--merge-by", "Only run 8 replicas that wait in this way."):hidden
 parser:option("--time-out", "Only run what is late, with this time-out."):hidden(true)
   :convert(tonumber)
 local PARTS = {"topologies", "averaging", "figure5", "figure6", "figure7", "figure8", "figure9",
-               "figure10", "factors", "lags", "timeouts"}
+               "figure10", "network", "factors", "lags", "timeouts"}
 parser:option("--only", "Only these parts, with commas between.")
 local options = curves.linear("8", "0.0001", "the losses")
 options[#options + 1] = {"pictures", "How many pictures the network learns.", "1200",
@@ -62,8 +63,8 @@ local report = run.report({json = asked.json, quiet = true}, {})
 local run_part = {
   topologies = figures.topologies, averaging = figures.averaging, figure5 = figures.figure5,
   figure6 = figures.figure6, figure7 = figures.figure7, figure8 = reduces.run,
-  figure9 = figures.figure9, figure10 = figures.figure10, factors = figures.factors,
-  lags = late.lags, timeouts = late.timeouts,
+  figure9 = figures.figure9, figure10 = figures.figure10, network = figures.network,
+  factors = figures.factors, lags = late.lags, timeouts = late.timeouts,
 }
 for _, part in ipairs(PARTS) do
   if wanted[part] then run_part[part](asked, report) end

@@ -14,6 +14,7 @@
 --   residuals    what becomes of changes that stay behind, over a sparse graph
 --   floors       what a small value counts as where its change is judged
 --   sketches     changes in a stated memory
+--   auto         `every` = "auto", which chooses threshold and weight, too
 --   luajit bench/harmonize.lua [--only grid] [--data a9a.gz] [--quick] [--json] [--png FILE]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/?.lua;" .. directory ..
@@ -29,7 +30,7 @@ local points = require "points"
 local reduces = require "reduces"
 local run = require "run"
 
-local PARTS = {"grid", "ages", "residuals", "floors", "sketches"}
+local PARTS = {"grid", "ages", "residuals", "floors", "sketches", "auto"}
 
 local parser = argparse("harmonize.lua", "Logistic regression on harmonized replicas.")
 parser:option("--hear-by", "Only run replicas that wait in this way."):hidden(true)
@@ -114,11 +115,22 @@ for _, width in ipairs {64, 256, 1024} do
   add("sketches", ("changes, sketch 3x%d, %g kB"):format(width, bytes / 1e3),
       {merge = {add = 1 / asked.replicas}, filter = {sketch = "count", width = width, depth = 3}})
 end
+for _, more in ipairs {{"asked for", asked.every}, {"auto", "auto"}} do
+  for _, eps in ipairs(asked.eps) do
+    add("auto", ("mean, eps %g, every %s"):format(eps, more[1]),
+        {every = more[2], filter = relative(eps)})
+  end
+  for _, lambda in ipairs(asked.lambda) do
+    add("auto", ("shifted %g, ssp 2, every %s"):format(lambda, more[1]),
+        {every = more[2], merge = {weighted = lambda}, sync = "ssp", staleness = 2})
+  end
+end
 add("sketches", "changes, all are sent", {merge = {add = 1 / asked.replicas}})
 
 local TITLES = {
   grid = "Thresholds by weights by forms", ages = "Messages older and newer than the receiver",
   residuals = "What becomes of changes that stay behind", floors = "Floors", sketches = "Sketches",
+  auto = "Send buffers, thresholds and weights that follow what is measured",
 }
 
 -- Harmonized replicas beside ones that are averaged at the end of a pass.
@@ -188,7 +200,8 @@ end
 if not asked.json then
   print [[
 
-A row without numbers: no step size gives a finite loss. The form "printed" halves a value at a
-distance of 0 rounds, which is what exchanges of the same round have: it forgets what it learns, and
-turns what is behind into its opposite. Published: nothing; the paper's section 5 promises it.]]
+A row without numbers: no step size gives a finite loss. Exchanges of the same round have a distance
+of 0 rounds, at which the form "printed" halves a value, so that replicas forget what they learn,
+and "normalised" gives what is heard no weight, so that they learn by themselves. Of what is behind
+"printed" takes the opposite. Published: nothing; the paper's section 5 promises it.]]
 end

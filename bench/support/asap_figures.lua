@@ -86,7 +86,7 @@ function M.topologies(asked)
       waiting("r-exp, stale 2", over, {staleness = 2}),
       waiting("r-exp, async", over, {sync = "async"}),
       waiting("all, backup 1", "all", {backup = 1}),
-      waiting("never, but for the end", "all", {every = math.huge}),
+      waiting("at ends of passes", "all", {every = math.huge}),
     }})
   say(asked, [[
 "there" is the share of messages of the round before that were there when a replica merged: all of
@@ -108,7 +108,7 @@ function M.averaging(asked)
     {key = "published", title = "published gap", format = "%s", width = 16},
   })
   say(asked, "\nAveraging with a step size of 0: the first round's factor, of the slowest " ..
-    "direction and of\na drawn one, and rounds until replicas are a millionth as far apart")
+    "direction and of\na drawn one, and rounds until replicas are a millionth as far apart, of 400")
   local published = {["all 6"] = "1", ["all 25"] = "1", ["server 6"] = "0.75",
                      ["server 25"] = "0.68", ["root-expander 6"] = "0.38",
                      ["root-expander 25"] = "0.2", ["ring 6"] = "0.1", ["ring 25"] = "0.002, 0.008"}
@@ -148,7 +148,7 @@ function M.figure6(asked, report)
   local found, goal = hold(asked, {
     name = "figure6", title = "Figure 6: 64 replicas", learner = learner, replicas = 64,
     rates = asked.quick and {4} or {0.1, 1, 4}, every = every_for(learner, 64, 10),
-    target = 1.05 * asked.target,
+    target = 1.15 * asked.target,
     settings = {topology "all", topology "ring-allreduce", topology "root-expander"}})
   compare(asked, report, found, goal, {"root-expander", "ring-allreduce", "all"}, 64, {
     figure = 6,
@@ -193,13 +193,18 @@ local function throughput(found, names, workers)
   return table.concat(words, ", ")
 end
 
---- A convolutional network on 8 replicas that all hear all.
-function M.figure9(asked)
+-- Handwritten digits, as many as asked for to learn.
+local function digits(asked)
   local data = classifier.data {data = asked.directory .. "../spec/data/optdigits.tra.gz",
                                 test = asked.directory .. "../spec/data/optdigits.tes.gz"}
   local count = math.min(asked.pictures, data.X:size(1))
   data.X, data.y = data.X:narrow(1, 1, count):clone(), data.y:narrow(1, 1, count):clone()
-  local learner = learners.cnn(data, 8, 4, 0.9)
+  return data
+end
+
+--- A convolutional network on 8 replicas that all hear all.
+function M.figure9(asked)
+  local learner = learners.cnn(digits(asked), 8, 4, 0.9)
   meissa.init {workers = asked.nodes, quiet = true}
   local names = {"notify-ack", "barrier", "async"}
   local settings = {topology "all"}
@@ -217,6 +222,16 @@ each machine has its own cores, here 8 workers share those of one host: who wait
 others, and who never waits does not get more of them.]], throughput(found, names, asked.nodes))
 end
 
+--- A multilayer network over topologies.
+function M.network(asked)
+  hold(asked, {
+    name = "network", title = "A multilayer network on digits, loss: the share of errors",
+    learner = learners.mlp(digits(asked), 32, 4, 0.9), every = 2,
+    passes = asked.quick and 2 or 8, rates = asked.quick and {0.05} or {0.02, 0.05, 0.1},
+    goal = 0.02, settings = {topology "all", topology "root-expander", topology "ring",
+                             topology "one-peer-exponential"}})
+end
+
 --- An SVM on 25 replicas over the root expander.
 function M.figure10(asked, report)
   local learner, over = svm_on(asked, nil, asked.points), "root-expander"
@@ -228,7 +243,7 @@ function M.figure10(asked, report)
                 waiting("bsp", over, {sync = "bsp"}),
                 waiting("barrier", over, {sync = "barrier"}),
                 waiting("async", over, {sync = "async"}),
-                waiting("never, but for the end", over, {every = math.huge, topology = "all"})}})
+                waiting("at ends of passes", over, {every = math.huge, topology = "all"})}})
   for _, sync in ipairs {"notify-ack", "barrier", "async"} do
     local least, most = averaging.influence(over, 25, 100, {sync = sync})
     if asked.json then

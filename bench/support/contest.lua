@@ -19,7 +19,7 @@ function M.with_baselines(settings)
 end
 
 local COLUMNS = {
-  {key = "setting", title = "setting", format = "%s", width = 30},
+  {key = "setting", title = "setting", format = "%s", width = 36},
   {key = "gap", title = "gap", format = "%.4f", width = 8},
   {key = "rate", title = "rate", format = "%g", width = 7},
   {key = "rounds", title = "rounds", format = "%d", width = 7},
@@ -137,7 +137,8 @@ function M.run(contest)
     found[setting.name] = curve and {curve = curve, rate = rate} or false
   end
   if asked.png then
-    curves.draw(asked.png, contest.name, contest.learner.words, "loss of the merged model", drawn)
+    curves.draw(asked.png, contest.name, contest.title .. "; " .. contest.learner.words,
+                "loss of the merged model", drawn)
   end
   return found, contest.goal
 end

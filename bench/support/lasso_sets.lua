@@ -16,7 +16,7 @@ local M = {
 -- has of its own.
 function M.dense(points, features, seed)
   local own = meissa.randn({points, features}, {seed = seed})
-  local hidden = meissa.randn({points, 5}, {seed = seed + 1, scale = 0.3})
+  local hidden = meissa.randn({points, 5}, {seed = seed + 1, scale = 0.2})
   local load = meissa.randn({5, features}, {seed = seed + 2})
   local noise = meissa.randn({points}, {seed = seed + 3, scale = 0.1})
   local i, j, v, y = {}, {}, {}, meissa.zeros(points)

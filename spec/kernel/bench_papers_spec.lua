@@ -124,7 +124,7 @@ end)
 
 describe("Figures", function()
   -- What `figure` says and writes, with only such a gnuplot to be found.
-  local function draw(gnuplot)
+  local function draw(gnuplot, panels)
     return (child.shell(([[
 luajit=$(command -v luajit) && room=$(mktemp -d) && mkdir "$room/bin" || exit 1
 ln -s "$(command -v cat)" "$room/bin/cat"
@@ -133,9 +133,10 @@ if [ -n '%s' ]; then
 fi
 PATH="$room/bin" "$luajit" -e '
   package.path = "bench/support/?.lua;" .. package.path
-  print(require "figure"("some \"file\".png", {title = "t", x = "a", y = "b"},
-    {{name = "one", points = {{1, 2}, {3, 4.5}}}, {name = "two", points = {{5, 6}}}}))' 2>&1
-rm -r "$room"]]):format(gnuplot, gnuplot), 20))
+  local points = {{1, 2, m = 7, loss = 8}, {3, 4.5, m = 9, loss = 0.5}}
+  print(require "figure"("some \"file\".png", {title = "t", x = "a", y = "b", %s},
+    {{name = "one", points = points}, {name = "two", points = {{5, 6, m = 1, loss = 2}}}}))' 2>&1
+rm -r "$room"]]):format(gnuplot, gnuplot, panels or ""), 20))
   end
 
   it("are skipped without gnuplot, and say so", function()
@@ -148,6 +149,13 @@ rm -r "$room"]]):format(gnuplot, gnuplot), 20))
     assert.truthy(script:find(data, 1, true), script)
     assert.truthy(script:find('set output "some \\"file\\".png"', 1, true), script)
     assert.truthy(script:find("true\n", 1, true), script)
+  end)
+
+  it("have panels", function()
+    local script = draw('cat "$1"', 'key = "loss", panels = {{x = "MB", key = "m"}}')
+    local data = "$p1c1 << EOD\n7 8\n9 0.5\nEOD\n$p1c2 << EOD\n1 2\nEOD\nset xlabel \"MB\"\n"
+    assert.truthy(script:find(data, 1, true), script)
+    assert.truthy(script:find('set multiplot layout 1,2 title "t"', 1, true), script)
   end)
 
   it("that gnuplot does not draw are told of", function()
