@@ -184,6 +184,22 @@ for _, workers in ipairs {0, 3} do
       meissa.init {workers = workers, quiet = true}
     end)
 
+    it("does nothing where a replica cannot wait", function()
+      local list = meissa.replicas(K, {}, function(r)
+        local w = meissa.full({1}, r.index)
+        local options, refused = {merge = {add = 1}, staleness = 1}, 0
+        local function try()
+          if not pcall(r.exchange, r, w, options) then refused = refused + 1 end
+          return false
+        end
+        if r.index < 3 then table.sort({2, 1}, try) end
+        if r.index == 4 then coroutine.wrap(try)() end
+        r:exchange(w, options)
+        return {w[1], refused}
+      end)
+      for k = 1, K do assert.same({10, k == 3 and 0 or 1}, list[k]) end
+    end)
+
     it("may be told to wait for less: what all have told is heard all the same", function()
       for _, options in ipairs {{}, {topology = "ring"}, {merge = {add = 0.25}},
                                 {topology = "ring", push_sum = true}} do

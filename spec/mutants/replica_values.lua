@@ -59,6 +59,8 @@ return {
        "ffi.copy(self.before, pointer(row), 8 * self.count)"},
       {"other options begin anew", "lua/meissa/sync/exchanged_array.lua",
        "made:carry(earlier, self.index, pointer(self.row), pointer(row))", ""},
+      {"what cannot wait is posted", "lua/meissa/worker/replica_coroutine.lua",
+       '  check_call(self, "exchange")\n', ""},
       {"loops' options are not taken", "lua/meissa/worker/replica_coroutine.lua",
        "options, settings_of.OF_LOOPS)", "options, settings_of.OPTIONS)"},
     },

@@ -39,18 +39,16 @@ local function check_call(self, kind)
   elseif coroutine.running() ~= self.thread then
     refuse_call(kind, "in a coroutine of the body's own: a replica waits for others in its " ..
                 "function itself; let the coroutine yield what is to be exchanged")
+  elseif not coroutine.isyieldable() then
+    refuse_call(kind, "in a function that was called by one in C, such as that of " ..
+                "table.sort or string.gsub: a replica cannot wait there; call it outside")
   end
 end
 
 -- Waits until all replicas have come to the same.
 local function meet(self, request)
   check_call(self, request.kind)
-  local ok, answer = pcall(coroutine.yield, setmetatable(request, Request))
-  if not ok then
-    refuse_call(request.kind, "in a function that was called by one in C, such as that of " ..
-                "table.sort or string.gsub: a replica cannot wait there; call it outside")
-  end
-  return answer
+  return (coroutine.yield(setmetatable(request, Request)))
 end
 
 -- Raises OPT where a function of r was called with a colon that has a dot, or the other way round.
