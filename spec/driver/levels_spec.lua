@@ -7,15 +7,11 @@ local levelled = require "meissa.driver.levels"
 local parallel = meissa.parallel
 local seed = require "spec.support.seed"
 local small = require "meissa.driver.small"
+local system = require "meissa.base.system"
+
+local most_small = small.most[0]
 
 local N = 60
-
--- No loop is so small that levels are run by C in the driver's process, until the test ends.
-local function by_workers()
-  local most = small.most[0]
-  small.most[0] = 0
-  finally(function() small.most[0] = most end)
-end
 
 -- Bodies, with the elements that an iteration reads and writes, in this order of accesses.
 local BODIES = {
@@ -178,25 +174,38 @@ describe("levels", function()
     end
   end)
 
-  -- Calls pass() until it has been faster to run the loop as written often enough, or for so many
-  -- seconds; how often it was that and the other.
-  local function run_both_ways(pass, seconds)
-    local before, plain, by_level, began = levelled.run, 0, 0, os.time()
-    levelled.run = function(asked, found)
-      local assigned, plan = before(asked, found)
-      if found.way.plain then plain = plain + 1 else by_level = by_level + 1 end
-      return assigned, plan
+  -- Until the test ends a clock on which loops are over sooner as written, and none is so small
+  -- that C runs its levels in the driver's process; how often they ran {plain = as written,
+  -- by_level =}.
+  local function make_plain_faster()
+    local clock, by_level, run_plainly = system.clock, levelled.run, levelled.run_plainly
+    local counts, now, step = {plain = 0, by_level = 0}, 0, 1
+    function system.clock()
+      now = now + step
+      return now
     end
-    local ok, err = pcall(function()
-      repeat pass() until plain >= 15 or os.time() - began > seconds
+    function levelled.run(...)
+      counts.by_level = counts.by_level + 1
+      return by_level(...)
+    end
+    function levelled.run_plainly(...)
+      step = 1e-6
+      local ok, plan = pcall(run_plainly, ...)
+      step = 1
+      if not ok then error(plan, 0) end
+      counts.plain = counts.plain + (plan and 1 or 0)
+      return plan
+    end
+    finally(function()
+      system.clock, levelled.run, levelled.run_plainly = clock, by_level, run_plainly
+      small.most[0] = most_small
     end)
-    levelled.run = before
-    assert(ok, err)
-    return plain, by_level
+    small.most[0] = 0
+    return counts
   end
 
   it("run as written where that is faster, with the same bits", function()
-    by_workers()
+    local counts = make_plain_faster()
     local n, int = 1500, {type = "int32"}
     local x, y, p, q = meissa.zeros(n), {}, meissa.zeros({n}, int), meissa.zeros({n}, int)
     math.randomseed(seed)
@@ -204,7 +213,7 @@ describe("levels", function()
     local b, passes = meissa.ones(n), 0
     local function pass()
       passes = passes + 1
-      for i in parallel({3, n, 3}) do
+      for i in parallel({3, n, 3}, {engine = "native"}) do
         x[i] = 0.5 * x[p[i]] - 0.3 * x[q[i]] + b[i]
         if b[i] < 0 then error("no") end
       end
@@ -218,9 +227,11 @@ describe("levels", function()
         q[math.random(n)] = 1
       end
     end
-    local plain, by_level = run_both_ways(pass, 60)
-    assert.is_true(plain >= 15, plain .. " loops as written")
-    assert.is_true(by_level >= 2)
+    for _ = 1, 120 do pass() end
+    -- The first two are not, then the other way is tried after 1, 2, 4, 8, 16 and 32 loops; and
+    -- what has another number of levels since data changed, twice, has no plan to be told of.
+    assert.equal(120, counts.plain + counts.by_level)
+    assert.is_true(counts.by_level >= 8 and counts.by_level <= 10, counts.by_level)
     -- Of two errors that of the lower level counts, however the loop runs.
     for k = 300, n do
       p[k] = k < 303 and 300 or 1
@@ -241,7 +252,8 @@ describe("levels", function()
     local n, int = 4000, {type = "int32"}
     local x, p, first = meissa.ones(n), meissa.zeros({n}, int), nil
     for i = 2, n do p[i] = math.floor(i / 2) end
-    local plain, by_level = run_both_ways(function()
+    local counts = make_plain_faster()
+    for _ = 1, 25 do
       local sum = 0
       for i in parallel({2, n}) do
         x[i] = 0.5 * x[p[i]] + 0.5
@@ -249,17 +261,18 @@ describe("levels", function()
       end
       first = first or sum
       assert.equal(first, sum)
-    end, 2)
-    assert.same({0, true}, {plain, by_level > 20})
+    end
+    assert.same({plain = 0, by_level = 25}, counts)
   end)
 
   it("have the bits of one compiled text in fast arithmetic", function()
     local x, p = meissa.ones(500), meissa.zeros({500}, {type = "int32"})
     for i = 2, 500 do p[i] = math.floor(i / 2) end
-    local plain, by_level = run_both_ways(function()
+    local counts = make_plain_faster()
+    for _ = 1, 25 do
       for i in parallel({2, 500}, {numeric = "fast"}) do x[i] = 0.5 * x[p[i]] + 0.5 end
-    end, 2)
-    assert.same({0, true}, {plain, by_level > 20})
+    end
+    assert.same({plain = 0, by_level = 25}, counts)
   end)
 
   it("take two indices", function()
@@ -345,30 +358,21 @@ describe("levels", function()
   end)
 
   it("fail as written with the error of the lowest level, and leave what was there", function()
-    by_workers()
+    make_plain_faster()
     local n = 400
     local x, from = meissa.ones(n), meissa.ones({n}, {type = "int32"})
     local bad = meissa.zeros(n)
     for i = 2, n do from[i] = math.floor(i / 2) end
-    local text = [==[-- loop %d
-      local parallel, x, from, bad, n = ... return function()
-        for i in parallel({2, n}, {engine = "native"}) do
-          x[i] = x[from[i]] + 1
-          if bad[i] > 0 then error("no") end
-        end
-      end]==]
-    local pass, loops, runs, row = nil, 0, 0, 0
-    repeat -- as written, in this process, from now on; a loop whose first passes were disturbed
-      if runs % 1000 == 0 then -- may never be: another one is tried
-        loops, row = loops + 1, 0
-        pass = assert(loadstring(text:format(loops)))(parallel, x, from, bad, n)
+    local function pass()
+      for i in parallel({2, n}, {engine = "native"}) do
+        x[i] = x[from[i]] + 1
+        if bad[i] > 0 then error("no") end
       end
-      pass()
-      runs, row = runs + 1, meissa.last().workers == 0 and row + 1 or 0
-      assert(runs < 10000, "never as written")
-    until row == 5
+    end
+    for _ = 1, 20 do pass() end
     x[1] = 5
-    repeat pass() until meissa.last().workers == 0 -- now and then the other way is tried
+    pass()
+    assert.equal(0, meissa.last().workers) -- as written, in this process
     local before = x:sum()
     x[1] = 7
     bad[299], bad[300], from[300] = 1, 1, 1 -- iteration 300 is now of the first level
