@@ -90,14 +90,19 @@ function Body:subscript(width)
     return self:pick { k .. " + zero", "m + one - " .. k, k .. " % m + 1", "(" .. k .. ")",
       ("math.min(%s, m)"):format(k), ("math.max(%s, 1)"):format(k), "m", "1",
       ("math.floor(%s / 2) + 1"):format(k), ("math.min(math.max(%s, one), m)"):format(k),
-      ("%s * one"):format(k), ("I[%s] %% 6 + 1"):format(k), tostring(width), "#E[1]" }
+      ("%s * one"):format(k), ("I[%s] %% 6 + 1"):format(k), tostring(width), "#E[1]",
+      ("%s > 1 and %s - 1 or m"):format(k, k), ("(%s - 2) %% m + 1"):format(k),
+      ("%s < m and %s + 1 or 1"):format(k, k) }
   end
   if self:chance(65) then
     return self:pick { k .. " + 1", k .. " - 1", k .. " + one", k .. " - one", "m - " .. k,
       k .. " % m", ("2 * %s - 1"):format(k), k .. " * two", ("I[%s]"):format(k), "m + one", "zero",
       ("-%s"):format(k), tostring(width + 1), ("math.min(%s, seven)"):format(k),
       ("math.floor(%s / 2)"):format(k), k .. " + i - i", "i", "n", "n - i", "seven - " .. k,
-      ("%s + five"):format(k), ("%s * ten - 9"):format(k), ("%s * %s"):format(k, k) }
+      ("%s + five"):format(k), ("%s * ten - 9"):format(k), ("%s * %s"):format(k, k),
+      ("%s > zero and %s - 1 or m"):format(k, k), ("%s <= m and %s + one or 1"):format(k, k),
+      ("3 ~= %s and %s or seven"):format(k, k), ("%s == 2 and %s or zero"):format(k, k),
+      ("%s < half and 1 or %s"):format(k, k), ("(%s - 2) %% m"):format(k) }
   end
   return self:pick { k .. " + half", k .. " * half", "undefined", "infinite", "D[i]", "J[i]",
     ("D[%s]"):format(k), k .. " + word", k .. " + word - word", k .. " + below", "exact + " .. k,
@@ -129,7 +134,7 @@ function Body:element(about, row)
 end
 
 local right_rows = { "i", "i", "n + 1 - i", "i + zero", "i + one - 1", "i % n + 1",
-  "math.min(i, n)", "math.min(i + 1, n)" }
+  "math.min(i, n)", "math.min(i + 1, n)", "i > 1 and i - 1 or n", "n > i and i + 1 or 1" }
 local rows = { "i + 1", "i - 1", "n - i", "2 * i", "D[i]", "J[i]", "I[i]", "i + half" }
 
 function Body:a_row()

@@ -205,6 +205,9 @@ function M.kernel(text, env, space, options)
   local fault = ffi.new("spec_fault")
   local bytes = {}
   for _, each in ipairs(run.blocks_of(space, options.pieces or 3, plan.extents)) do
+    if options.prospects then -- what each block says of itself (csrc/kernel/native/native.h)
+      table.insert(options.prospects, block(bounds_of(info, each), slots, nil, fault))
+    end
     local stop = block(bounds_of(info, each), slots, results, fault)
     if stop ~= 0 then
       local iteration = {}

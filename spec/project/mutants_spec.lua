@@ -139,6 +139,7 @@ local PROMISED = {
   "a replay reads what was recorded, and injected lags are what was asked for",
   -- replicas
   "averaging over a topology keeps the mean, as fast as its gap says",
+  "conditions on an index bound it in what they choose",
   "a choice between two small whole numbers is computed",
   "a stop test is told what its own round has formed",
   "freed memory is kept for the next arrays, up to a limit, and is zero for them",

@@ -84,10 +84,14 @@ static void compare_others(ms_writer *w, const ms_node *node, const ms_c_value *
   }
 }
 
-ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
+const char *ms_c_comparison_op(ms_op op) {
   static const char *const ops[] = {[MS_OP_EQ] = "==", [MS_OP_NE] = "!=", [MS_OP_LT] = "<",
                                     [MS_OP_LE] = "<=", [MS_OP_GT] = ">",  [MS_OP_GE] = ">="};
-  const char *text = whole_comparison(w, node, ops[node->op]);
+  return ops[op];
+}
+
+ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
+  const char *text = whole_comparison(w, node, ms_c_comparison_op(node->op));
   if (text != NULL) return boolean(text);
   ms_c_value a = ms_c_left_operand(w, node);
   ms_c_value b = ms_c_expression(w, node->kid[1]);
@@ -99,8 +103,8 @@ ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
   static const ms_complaint second = {"attempt to compare number with nil",
                                       "attempt to compare number with boolean"};
   if (a.whole != NULL && b.whole != NULL)
-    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_small_text(w, a.whole), ops[node->op],
-                             ms_c_small_text(w, b.whole)));
+    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_small_text(w, a.whole),
+                             ms_c_comparison_op(node->op), ms_c_small_text(w, b.whole)));
   bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
   if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
     a = ms_c_hold(w, a);
@@ -108,9 +112,9 @@ ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
     compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
   }
   if (ms_c_joined(w, &a, &b) == MS_SINGLE && is_number(&a) && is_number(&b))
-    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_as_float(w, a, node->kid[0]), ops[node->op],
-                             ms_c_as_float(w, b, node->kid[1])));
+    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_as_float(w, a, node->kid[0]),
+                             ms_c_comparison_op(node->op), ms_c_as_float(w, b, node->kid[1])));
   const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
   const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
-  return boolean(ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
+  return boolean(ms_c_text(w, "(%s %s %s)", left, ms_c_comparison_op(node->op), right));
 }

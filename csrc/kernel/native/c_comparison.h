@@ -7,6 +7,9 @@
 
 #include "kernel/native/writer.h"
 
+/* A comparison's operator in C. */
+const char *ms_c_comparison_op(ms_op op);
+
 /* The value of a comparison: 0 or 1. */
 ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node);
 

@@ -191,8 +191,7 @@ static ms_c_value apart(ms_writer *w, const ms_node *node, ms_text *statements) 
   return value;
 }
 
-/* `c and a or b` where a is never false: one choice. */
-static bool ternary(const ms_writer *w, const ms_node *node, const ms_node **condition,
+bool ms_c_is_choice(const ms_writer *w, const ms_node *node, const ms_node **condition,
                     const ms_node **yes) {
   if (node->op != MS_OP_OR) return false;
   const ms_node *both = node->kid[0];
@@ -307,7 +306,7 @@ static ms_c_value choice(ms_writer *w, const ms_node *node) {
   const ms_node *condition, *yes;
   if (ms_typed_expression(w->typed, node).can & MS_CAN_OBJECT)
     return refused(w, node, "chooses between values that are no numbers");
-  if (!ternary(w, node, &condition, &yes)) return connect(w, node);
+  if (!ms_c_is_choice(w, node, &condition, &yes)) return connect(w, node);
   const char *truth = ms_c_condition(w, condition);
   ms_text statements[2] = {{0}, {0}};
   ms_c_value values[2];

@@ -27,6 +27,11 @@ bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
  * nowhere. */
 bool ms_c_is_plain(const ms_writer *w, const ms_node *node);
 
+/* Whether a node is `condition and yes or no` with a `yes` that is never false: one choice. The
+ * last one is its second operand. */
+bool ms_c_is_choice(const ms_writer *w, const ms_node *node, const ms_node **condition,
+                    const ms_node **yes);
+
 /* The value of a local, named at `node`. */
 ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node *node);
 

@@ -13,10 +13,13 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
+#include "kernel/native/c_comparison.h"
+#include "kernel/native/c_expression.h"
 #include "kernel/native/c_guard.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_list.h"
 #include "kernel/native/c_variable.h"
+#include "kernel/native/c_whole.h"
 
 /* What a guarded number can be: the int32 range, so that sums of many stay exact. */
 #define LEAF ((int64_t)1 << 31)
@@ -27,12 +30,10 @@
 /* No array has more along a dimension: memory ends before. */
 #define MOST_EXTENT ((int64_t)1 << 46)
 
-static const ms_integer_value unknown = {.known = false};
-
 static ms_integer_value literal(ms_writer *w, double number) {
   if (!(fabs(number) <= (double)LEAF) || floor(number) != number ||
       (number == 0 && signbit(number)))
-    return unknown;
+    return (ms_integer_value){0};
   int64_t value = (int64_t)number;
   /* As wide as what they make together: 0x7fffffff * 2 is no int. */
   const char *text = ms_c_text(w, value < 0 ? "(%" PRId64 "L)" : "%" PRId64 "L", value);
@@ -59,175 +60,136 @@ static ms_integer_value guarded(ms_writer *w, const char *text) {
                             .most = LEAF};
 }
 
-static bool constant(const ms_integer_value *a) {
-  return a->known && a->least == a->most;
-}
-
-static const char *both(ms_writer *w, const char *a, const char *b) {
-  if (a == NULL || b == NULL || strcmp(a, b) == 0) return a != NULL ? a : b;
-  return ms_c_text(w, "%s && %s", a, b);
-}
-
-/* What is made of two. */
-static ms_integer_value made_of(ms_writer *w, const ms_integer_value *a,
-                                const ms_integer_value *b) {
-  return (ms_integer_value){
-      .known = true, .needs = both(w, a->needs, b->needs), .guessed = a->guessed || b->guessed};
-}
-
-/* Closes an operation: bounds known beforehand that are too wide become a guard. */
-static ms_integer_value finish(ms_writer *w, ms_integer_value r, bool fits) {
-  if (r.lo != NULL && (strlen(r.lo) > MS_GUARD_TEXT || strlen(r.hi) > MS_GUARD_TEXT))
-    return unknown;
-  if (fits && r.least >= -MS_C_MOST && r.most <= MS_C_MOST) return r;
-  if (r.lo == NULL) return unknown;
-  r.needs = both(w, r.needs, ms_c_text(w, "%s >= -0x1p52 && %s <= 0x1p52", r.lo, r.hi));
-  r.least = -MS_C_MOST;
-  r.most = MS_C_MOST;
-  return r;
-}
-
-static ms_integer_value sum(ms_writer *w, const ms_integer_value *a, const ms_integer_value *b,
-                            bool minus) {
-  ms_integer_value r = made_of(w, a, b);
-  r.unsigned_zero = a->unsigned_zero || (!minus && b->unsigned_zero);
-  r.text = ms_c_text(w, "(%s %c %s)", a->text, minus ? '-' : '+', b->text);
-  r.least = a->least + (minus ? -b->most : b->least);
-  r.most = a->most + (minus ? -b->least : b->most);
-  if (a->lo != NULL && b->lo != NULL) {
-    r.lo = ms_c_text(w, "(%s %c %s)", a->lo, minus ? '-' : '+', minus ? b->hi : b->lo);
-    r.hi = ms_c_text(w, "(%s %c %s)", a->hi, minus ? '-' : '+', minus ? b->lo : b->hi);
-  }
-  return finish(w, r, true);
-}
-
-static void product_bounds(ms_writer *w, const ms_integer_value *a, const ms_integer_value *b,
-                           ms_integer_value *r) {
-  if (a->lo == NULL || b->lo == NULL) return;
-  if (constant(b)) { /* bounds change places with a negative factor */
-    bool turn = b->least < 0;
-    r->lo = ms_c_text(w, "%s * %s", turn ? a->hi : a->lo, b->lo);
-    r->hi = ms_c_text(w, "%s * %s", turn ? a->lo : a->hi, b->lo);
-    return;
-  }
-  r->lo = ms_c_text(w, "ms_least_product(%s, %s, %s, %s)", a->lo, a->hi, b->lo, b->hi);
-  r->hi = ms_c_text(w, "ms_most_product(%s, %s, %s, %s)", a->lo, a->hi, b->lo, b->hi);
-}
-
-static ms_integer_value product(ms_writer *w, const ms_integer_value *a,
-                                const ms_integer_value *b) {
-  if (constant(a) && !constant(b)) return product(w, b, a);
-  ms_integer_value r = made_of(w, a, b);
-  r.text = ms_c_text(w, "%s * %s", a->text, b->text);
-  r.unsigned_zero = a->unsigned_zero && b->unsigned_zero;
-  if ((a->least < 0 || b->least < 0) && !(constant(b) && b->least > 0)) r.unsigned_zero = false;
-  int64_t corner[4];
-  bool fits = !__builtin_mul_overflow(a->least, b->least, &corner[0]) &&
-              !__builtin_mul_overflow(a->least, b->most, &corner[1]) &&
-              !__builtin_mul_overflow(a->most, b->least, &corner[2]) &&
-              !__builtin_mul_overflow(a->most, b->most, &corner[3]);
-  r.least = fits ? corner[0] : 0;
-  r.most = r.least;
-  for (int c = 1; fits && c < 4; c++) {
-    if (corner[c] < r.least) r.least = corner[c];
-    if (corner[c] > r.most) r.most = corner[c];
-  }
-  product_bounds(w, a, b, &r);
-  return finish(w, r, fits);
-}
-
-/* a % b with b > 0, which is a guard if it is not known. */
-static ms_integer_value remainder_of(ms_writer *w, const ms_integer_value *a,
-                                     const ms_integer_value *b) {
-  if (b->most < 1 || b->lo == NULL) return unknown;
-  ms_integer_value r = made_of(w, a, b);
-  r.unsigned_zero = true;
-  if (b->least < 1) r.needs = both(w, r.needs, ms_c_text(w, "%s >= 1", b->lo));
-  r.text = ms_c_text(w, a->least >= 0 ? "%s %% %s" : "ms_whole_mod(%s, %s)", a->text, b->text);
-  if (a->least >= 0) r.text = ms_c_text(w, "(%s)", r.text);
-  r.lo = "0";
-  r.hi = ms_c_text(w, "(%s - 1)", b->hi);
-  r.most = b->most - 1;
-  return finish(w, r, true);
-}
-
-/* math.floor(a / b) with a constant b > 0. */
-static ms_integer_value quotient(ms_writer *w, const ms_integer_value *a,
-                                 const ms_integer_value *b) {
-  if (!constant(b) || b->least < 1 || b->lo == NULL) return unknown;
-  ms_integer_value r = made_of(w, a, b);
-  r.unsigned_zero = a->unsigned_zero;
-  r.text = ms_c_text(w, a->least >= 0 ? "(%s / %s)" : "ms_whole_div(%s, %s)", a->text, b->text);
-  r.least = a->least / b->least - 1;
-  r.most = a->most / b->least;
-  if (a->least >= 0) r.least = a->least / b->least;
-  if (a->lo != NULL) {
-    r.lo = ms_c_text(w, "__builtin_floor((%s) / %s)", a->lo, b->lo);
-    r.hi = ms_c_text(w, "__builtin_floor((%s) / %s)", a->hi, b->lo);
-  }
-  return finish(w, r, true);
-}
-
-static ms_integer_value negated(ms_writer *w, const ms_integer_value *a) {
-  ms_integer_value r = *a;
-  if (!a->known) return unknown;
-  r.unsigned_zero = a->least > 0 || a->most < 0;
-  r.text = ms_c_text(w, "(-%s)", a->text);
-  r.least = -a->most;
-  r.most = -a->least;
-  if (a->lo != NULL) {
-    r.lo = ms_c_text(w, "(-%s)", a->hi);
-    r.hi = ms_c_text(w, "(-%s)", a->lo);
-  }
-  return r;
-}
-
-/* math.max, math.min of two. */
-static ms_integer_value extreme(ms_writer *w, const ms_integer_value *a, const ms_integer_value *b,
-                                bool most) {
-  const char *name = most ? "most" : "least";
-  ms_integer_value r = made_of(w, a, b);
-  r.unsigned_zero = a->unsigned_zero && b->unsigned_zero;
-  r.text = ms_c_text(w, "ms_whole_%s(%s, %s)", name, a->text, b->text);
-  r.least = (a->least > b->least) == most ? a->least : b->least;
-  r.most = (a->most > b->most) == most ? a->most : b->most;
-  if (a->lo != NULL && b->lo != NULL) {
-    r.lo = ms_c_text(w, "ms_%s(%s, %s)", name, a->lo, b->lo);
-    r.hi = ms_c_text(w, "ms_%s(%s, %s)", name, a->hi, b->hi);
-  }
-  return finish(w, r, true);
-}
-
 /* A node as an integer, seen from frame `frame` (MS_FRAMES: from none). */
 static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t frame);
+static ms_integer_value of_choice(ms_writer *w, const ms_node *node, uint32_t frame);
 
 static ms_integer_value of_binary(ms_writer *w, const ms_node *node, uint32_t frame) {
-  if (node->op > MS_OP_MOD || node->op == MS_OP_DIV) return unknown;
+  if (node->op == MS_OP_OR) return of_choice(w, node, frame);
+  if (node->op > MS_OP_MOD || node->op == MS_OP_DIV) return (ms_integer_value){0};
   ms_integer_value a = whole_at(w, node->kid[0], frame);
-  ms_integer_value b = a.known ? whole_at(w, node->kid[1], frame) : unknown;
+  ms_integer_value b = a.known ? whole_at(w, node->kid[1], frame) : (ms_integer_value){0};
+  if (!b.known) return (ms_integer_value){0};
+  if (node->op == MS_OP_MUL) return ms_c_whole_product(w, &a, &b);
+  if (node->op == MS_OP_MOD) return ms_c_whole_remainder(w, &a, &b);
+  return ms_c_whole_sum(w, &a, &b, node->op == MS_OP_SUB);
+}
+
+/* ---- choices ---- */
+
+/* Between which bounds a variable is where a condition holds. */
+typedef struct ms_assumed {
+  const struct ms_assumed *before;
+  const ms_symbol *symbol;
+  const char *lo, *hi; /* NULL: not known */
+  int64_t least, most;
+} ms_assumed;
+
+static const ms_node *bare(const ms_node *node) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  return node;
+}
+
+static bool is_comparison(const ms_node *node) {
+  return node->kind == MS_BINARY && node->op >= MS_OP_EQ && node->op <= MS_OP_GE;
+}
+
+/* What holds where a comparison does not; and with its operands exchanged. */
+static ms_op opposite(ms_op op) {
+  static const ms_op ops[] = {[MS_OP_EQ] = MS_OP_NE, [MS_OP_NE] = MS_OP_EQ, [MS_OP_LT] = MS_OP_GE,
+                              [MS_OP_GE] = MS_OP_LT, [MS_OP_GT] = MS_OP_LE, [MS_OP_LE] = MS_OP_GT};
+  return ops[op];
+}
+
+static ms_op exchanged(ms_op op) {
+  static const ms_op ops[] = {[MS_OP_EQ] = MS_OP_EQ, [MS_OP_NE] = MS_OP_NE, [MS_OP_LT] = MS_OP_GT,
+                              [MS_OP_GT] = MS_OP_LT, [MS_OP_LE] = MS_OP_GE, [MS_OP_GE] = MS_OP_LE};
+  return ops[op];
+}
+
+/* What is known of the variable at a node, if it is one, which compares so with another integer. */
+static ms_assumed compared(ms_writer *w, const ms_node *node, ms_op op,
+                           const ms_integer_value *other) {
+  const ms_node *name = bare(node);
+  ms_assumed known = {
+      .symbol = name->kind == MS_NAME ? name->symbol : NULL, .least = INT64_MIN, .most = INT64_MAX};
+  if (op == MS_OP_GT || op == MS_OP_GE || op == MS_OP_EQ) {
+    known.least = other->least + (op == MS_OP_GT);
+    if (other->lo != NULL) known.lo = ms_c_text(w, op == MS_OP_GT ? "(%s + 1)" : "%s", other->lo);
+  }
+  if (op == MS_OP_LT || op == MS_OP_LE || op == MS_OP_EQ) {
+    known.most = other->most - (op == MS_OP_LT);
+    if (other->hi != NULL) known.hi = ms_c_text(w, op == MS_OP_LT ? "(%s - 1)" : "%s", other->hi);
+  }
+  return known;
+}
+
+/* Bounds of a variable by what is assumed. */
+static ms_integer_value assume(ms_writer *w, const ms_symbol *symbol, ms_integer_value r) {
+  for (const ms_assumed *each = w->assumed; each != NULL; each = each->before) {
+    if (each->symbol != symbol) continue;
+    if (each->lo != NULL && r.lo != NULL) r.lo = ms_c_text(w, "ms_most(%s, %s)", r.lo, each->lo);
+    if (each->hi != NULL && r.hi != NULL) r.hi = ms_c_text(w, "ms_least(%s, %s)", r.hi, each->hi);
+    if (each->least > r.least && each->least <= r.most) r.least = each->least;
+    if (each->most < r.most && each->most >= r.least) r.most = each->most;
+  }
+  return r;
+}
+
+/* A node as an integer where a comparison of two integers holds, or does not. */
+static ms_integer_value whole_where(ms_writer *w, const ms_node *comparison, bool holds,
+                                    const ms_integer_value *a, const ms_integer_value *b,
+                                    const ms_node *node, uint32_t frame) {
+  const ms_assumed *before = w->assumed;
+  ms_op op = holds ? comparison->op : opposite(comparison->op);
+  ms_assumed left = compared(w, comparison->kid[0], op, b);
+  ms_assumed right = compared(w, comparison->kid[1], exchanged(op), a);
+  left.before = before;
+  right.before = &left;
+  w->assumed = &right;
+  ms_integer_value r = whole_at(w, node, frame);
+  w->assumed = before;
+  return r;
+}
+
+/* `x > 1 and x - 1 or n`. */
+static ms_integer_value of_choice(ms_writer *w, const ms_node *node, uint32_t frame) {
+  const ms_integer_value unknown = {0};
+  const ms_node *condition, *yes;
+  if (!ms_c_is_choice(w, node, &condition, &yes)) return unknown;
+  condition = bare(condition);
+  if (!is_comparison(condition)) return unknown;
+  ms_integer_value a = whole_at(w, condition->kid[0], frame);
+  ms_integer_value b = a.known ? whole_at(w, condition->kid[1], frame) : unknown;
   if (!b.known) return unknown;
-  if (node->op == MS_OP_MUL) return product(w, &a, &b);
-  if (node->op == MS_OP_MOD) return remainder_of(w, &a, &b);
-  return sum(w, &a, &b, node->op == MS_OP_SUB);
+  ms_integer_value one = whole_where(w, condition, true, &a, &b, yes, frame);
+  ms_integer_value other =
+      one.known ? whole_where(w, condition, false, &a, &b, node->kid[1], frame) : unknown;
+  if (!other.known) return unknown;
+  const char *text = ms_c_text(w, "%s %s %s", a.text, ms_c_comparison_op(condition->op), b.text);
+  ms_integer_value r =
+      ms_c_whole_choice(w, text, ms_c_whole_both(w, a.needs, b.needs), &one, &other);
+  r.guessed = r.guessed || a.guessed || b.guessed;
+  return r;
 }
 
 static ms_integer_value of_call(ms_writer *w, const ms_node *node, uint32_t frame) {
   ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
-  if (called.object != MS_OBJECT_BUILTIN || node->kids < 2) return unknown;
+  if (called.object != MS_OBJECT_BUILTIN || node->kids < 2) return (ms_integer_value){0};
   const ms_node *first = node->kid[1];
   if (strcmp(called.name, "math.floor") == 0 && node->kids == 2) {
     while (first->kind == MS_PAREN) first = first->kid[0];
     if (first->kind != MS_BINARY || first->op != MS_OP_DIV) return whole_at(w, first, frame);
     ms_integer_value a = whole_at(w, first->kid[0], frame);
     ms_integer_value b = whole_at(w, first->kid[1], frame);
-    return a.known && b.known ? quotient(w, &a, &b) : unknown;
+    return a.known && b.known ? ms_c_whole_quotient(w, &a, &b) : (ms_integer_value){0};
   }
   bool most = strcmp(called.name, "math.max") == 0;
-  if (!most && strcmp(called.name, "math.min") != 0) return unknown;
+  if (!most && strcmp(called.name, "math.min") != 0) return (ms_integer_value){0};
   ms_integer_value r = whole_at(w, first, frame);
   for (uint32_t k = 2; k < node->kids && r.known; k++) {
     ms_integer_value next = whole_at(w, node->kid[k], frame);
-    r = next.known ? extreme(w, &r, &next, most) : unknown;
+    r = next.known ? ms_c_whole_extreme(w, &r, &next, most) : (ms_integer_value){0};
   }
   return r;
 }
@@ -256,7 +218,8 @@ static ms_integer_value of_extent(ms_writer *w, const ms_node *object, const ms_
   uint32_t array, d;
   if (dim == NULL && ms_typed_expression(w->typed, object).object == MS_OBJECT_LIST)
     return ms_c_list_length(w, object);
-  if (ms_c_is_part(w, object) || !ms_c_extent_dim(w, object, dim, &array, &d)) return unknown;
+  if (ms_c_is_part(w, object) || !ms_c_extent_dim(w, object, dim, &array, &d))
+    return (ms_integer_value){0};
   const ms_binding *binding = &w->emitter->job->bindings[array];
   const char *extent = ms_c_extent(w, array, d);
   const char *bound = ms_c_text(w, "(double)%s", extent);
@@ -281,22 +244,22 @@ static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame,
   if (own && local->limit != NULL) last_lo = last_hi = local->limit;
   r->lo = down ? last_lo : first_lo;
   r->hi = down ? first_hi : last_hi;
-  r->needs = both(w, down ? limit.needs : start.needs, down ? start.needs : limit.needs);
+  r->needs = ms_c_whole_both(w, down ? limit.needs : start.needs, down ? start.needs : limit.needs);
 }
 
 /* A local that is declared as no integer, where one is asked for: by what it is made of. */
 static ms_integer_value asked_of(ms_writer *w, const ms_c_local *local, uint32_t frame) {
-  if (frame >= MS_FRAMES) return unknown;
-  if (local->form != MS_FORM_DOUBLE && local->form != MS_FORM_FLOAT) return unknown;
+  if (frame >= MS_FRAMES) return (ms_integer_value){0};
+  if (local->form != MS_FORM_DOUBLE && local->form != MS_FORM_FLOAT) return (ms_integer_value){0};
   if (local->frames <= frame) return guarded(w, local->text);
-  if (local->from == NULL || ms_node_is_multiple(local->from)) return unknown;
+  if (local->from == NULL || ms_node_is_multiple(local->from)) return (ms_integer_value){0};
   return whole_at(w, local->from, frame);
 }
 
-static ms_integer_value of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
+static ms_integer_value of_variable(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
   const ms_c_local *local = ms_c_local_of(w, symbol);
-  if (local->text == NULL) return unknown;
-  if (symbol->assigned && !(local->counter && frame >= MS_FRAMES)) return unknown;
+  if (local->text == NULL) return (ms_integer_value){0};
+  if (symbol->assigned && !(local->counter && frame >= MS_FRAMES)) return (ms_integer_value){0};
   if (local->whole == NULL) return asked_of(w, local, frame);
   ms_integer_value r = {.known = true,
                         .unsigned_zero = !local->signed_zero,
@@ -317,27 +280,33 @@ static ms_integer_value of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_
     r.hi = from.hi;
     r.needs = from.needs;
   }
-  return r.lo != NULL && r.hi != NULL ? r : unknown;
+  return r.lo != NULL && r.hi != NULL ? r : (ms_integer_value){0};
+}
+
+static ms_integer_value of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
+  ms_integer_value r = of_variable(w, symbol, frame);
+  return r.known ? assume(w, symbol, r) : r;
 }
 
 static ms_integer_value of_path(ms_writer *w, const ms_node *node, uint32_t frame) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, node, &value);
   if (at == MS_NO_CAPTURE) {
-    if (node->kind != MS_NAME || node->symbol == NULL) return unknown;
+    if (node->kind != MS_NAME || node->symbol == NULL) return (ms_integer_value){0};
     return of_symbol(w, node->symbol, frame);
   }
-  if (value != node || ms_variable_is(w->emitter, at) || frame >= MS_FRAMES) return unknown;
-  if (w->emitter->job->bindings[at].kind != MS_BIND_NUMBER) return unknown;
+  if (value != node || ms_variable_is(w->emitter, at) || frame >= MS_FRAMES)
+    return (ms_integer_value){0};
+  if (w->emitter->job->bindings[at].kind != MS_BIND_NUMBER) return (ms_integer_value){0};
   return guarded(w, ms_c_captured(w, at));
 }
 
 static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
-  if (w->whole_steps == 0) return unknown;
+  if (w->whole_steps == 0) return (ms_integer_value){0};
   w->whole_steps--;
   switch (node->kind) {
     case MS_NUMBER:
-      return node->boxed ? unknown : literal(w, node->number);
+      return node->boxed ? (ms_integer_value){0} : literal(w, node->number);
     case MS_NAME:
     case MS_INDEX:
       return of_path(w, node, frame);
@@ -347,16 +316,16 @@ static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t fra
       return of_binary(w, node, frame);
     case MS_UNARY:
       if (node->op == MS_OP_LEN) return of_extent(w, node->kid[0], NULL);
-      if (node->op != MS_OP_NEG) return unknown;
+      if (node->op != MS_OP_NEG) return (ms_integer_value){0};
       ms_integer_value a = whole_at(w, node->kid[0], frame);
-      return negated(w, &a);
+      return ms_c_whole_negated(w, &a);
     case MS_CALL:
       return of_call(w, node, frame);
     case MS_METHOD:
-      if (node->kids != 2 || strcmp(node->text, "size") != 0) return unknown;
+      if (node->kids != 2 || strcmp(node->text, "size") != 0) return (ms_integer_value){0};
       return of_extent(w, node->kid[0], node->kid[1]);
     default:
-      return unknown;
+      return (ms_integer_value){0};
   }
 }
 

@@ -269,6 +269,13 @@ static inline int64_t ms_whole_mod(int64_t a, int64_t b) {
   return rest < 0 ? rest + b : rest;
 }
 
+/* The same without a division where a is near 0..b - 1, as around the edges of a grid. */
+static inline int64_t ms_whole_wrapped(int64_t a, int64_t b) {
+  if (MS_LIKELY(a >= 0 && a < b)) return a;
+  if (a < 0 && a + b >= 0) return a + b;
+  return a >= b && a - b < b ? a - b : ms_whole_mod(a, b);
+}
+
 static inline int64_t ms_whole_div(int64_t a, int64_t b) {
   return (a - ms_whole_mod(a, b)) / b;
 }

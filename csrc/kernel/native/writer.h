@@ -146,10 +146,11 @@ typedef struct ms_writer {
   struct ms_c_small_sums *small_sums; /* those that are being written, or NULL */
   ms_text fits; /* conditions on captured numbers for the quick text (c_region.h) */
   uint32_t temps, labels, line, indent;
-  uint32_t small_records; /* of rows that the body looks through (c_small_sum.h) */
-  uint32_t loops;         /* inner loops around */
-  uint32_t copy;          /* which copy of a loop's block is written (c_jam.h) */
-  uint32_t whole_steps;   /* left for the integer that is looked for */
+  uint32_t small_records;           /* of rows that the body looks through (c_small_sum.h) */
+  uint32_t loops;                   /* inner loops around */
+  uint32_t copy;                    /* which copy of a loop's block is written (c_jam.h) */
+  uint32_t whole_steps;             /* left for the integer that is looked for, */
+  const struct ms_assumed *assumed; /* and what holds there, or NULL: c_integer_value.c */
   ms_guard_frame frame[MS_FRAMES];
   uint32_t frames;
   ms_c_local *local; /* by symbol index */
