@@ -71,11 +71,17 @@ local function send_sketch(self, edge, value, delta)
   lib.ms_sketch_clear(edge.sketch)
   lib.ms_sketch_add(edge.sketch, pending, count)
   lib.ms_sketch_estimate(edge.sketch, estimate, count)
+  local along, norm = 0, 0
+  for i = 0, count - 1 do
+    along, norm = along + estimate[i] * pending[i], norm + estimate[i] ^ 2
+  end
+  local factor = norm > 0 and math.max(0, math.min(1, along / norm)) or 0
+  for i = 0, count - 1 do estimate[i] = factor * estimate[i] end
   for i = 0, count - 1 do
     pending[i] = pending[i] - estimate[i]
     known[i] = delta and estimate[i] or known[i] + estimate[i]
   end
-  self.bytes = self.bytes + 16 + lib.ms_sketch_bytes(edge.sketch)
+  self.bytes = self.bytes + 24 + lib.ms_sketch_bytes(edge.sketch)
   return known
 end
 
@@ -90,6 +96,7 @@ local function edge_of(self, from, to)
     edge = {filter = ffi.gc(filter, lib.ms_filter_free), from = from, to = to}
   else
     edge = sketched(self, start)
+    edge.from = from
   end
   self.edges[key] = edge
   return edge
@@ -184,15 +191,20 @@ end
 
 -- What merges do to the state of filters.
 local function settle_filters(self, after, out)
-  local complete = topologies.is_complete(self.settings.topology)
+  local complete, told = topologies.is_complete(self.settings.topology), {}
   for _, edge in tables.each(self.edges) do
     if edge.filter then
       lib.ms_filter_invalidate(edge.filter, after[edge.from], out[edge.from])
       if complete then lib.ms_filter_move(edge.filter, out[edge.from], out[edge.to]) end
     elseif complete and self.settings.merge.payload == "state" then
-      ffi.copy(edge.known, out[1], 8 * self.count)
+      told[edge.from] = told[edge.from] or edge.known
     end
   end
+  if #told == 0 then return end
+  local all, number = pointers(told)
+  local mean = doubles(self.count)
+  lib.ms_replica_mean(mean, all, number, self.count)
+  for _, edge in tables.each(self.edges) do ffi.copy(edge.known, mean, 8 * self.count) end
 end
 
 --- Whether replicas have the same bits after each exchange.

@@ -6,6 +6,7 @@ local filters = {spec = "csrc/sync/filter_test.c"}
 local shares = {spec = "csrc/plan/shares_test.c"}
 local loops = {spec = "spec/driver/replicate_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
+local sketches = {spec = "spec/driver/replicate_sketch_spec.lua"}
 local rules = {spec = "spec/driver/replicate_rules_spec.lua"}
 local stale = {spec = "spec/driver/replicate_stale_spec.lua"}
 local answers = {spec = "spec/driver/replicate_answers_spec.lua"}
@@ -34,8 +35,12 @@ return {
   },
   {
     rule = "a filter sends what its rule says, and forgets nothing that it does not count",
-    finders = {filters, merges},
+    finders = {filters, merges, sketches},
     mutants = {
+      {"sketches' errors are sent whole", "lua/meissa/sync/post_filters.lua",
+       "math.max(0, math.min(1, along / norm))", "1"},
+      {"sketches' estimates grow", "lua/meissa/sync/post_filters.lua",
+       "estimate[i] = factor * estimate[i]", "estimate[i] = 3 * factor * estimate[i]"},
       {"the baseline stays", "csrc/sync/filter.c",
        "  f->base[i] = value[i];\n}\n\n/* What is pending", "}\n\n/* What is pending"},
       {"a quota sends the least first", "csrc/sync/filter.c",

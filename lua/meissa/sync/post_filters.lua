@@ -78,7 +78,20 @@ local function sketch_of(posts)
   return posts.sketch
 end
 
--- Tells an edge's receiver what a sketch brings; the bytes.
+-- Shrinks an estimate to what is nearest to what it estimates, so that what it misses is never more
+-- than there was: the errors of a sketch that is too small for what it holds would be sent again,
+-- with errors of their own, and grow from round to round. Where nothing is left but rounding errors
+-- no factor makes more of them.
+local function shrink(estimate, wanted, count)
+  local along, norm = 0, 0
+  for i = 0, count - 1 do
+    along, norm = along + estimate[i] * wanted[i], norm + estimate[i] * estimate[i]
+  end
+  local factor = norm > 0 and math.max(0, math.min(1, along / norm)) or 0
+  for i = 0, count - 1 do estimate[i] = factor * estimate[i] end
+end
+
+-- Tells an edge's receiver what a sketch and a factor bring; the bytes.
 local function tell_sketch(posts, edge, value, change)
   local count, pending, sketch = posts.count, edge + posts.count + 1, sketch_of(posts)
   for i = 0, count - 1 do
@@ -87,10 +100,11 @@ local function tell_sketch(posts, edge, value, change)
   lib.ms_sketch_clear(sketch)
   lib.ms_sketch_add(sketch, pending, count)
   lib.ms_sketch_estimate(sketch, posts.estimate, count)
+  shrink(posts.estimate, pending, count)
   for i = 0, count - 1 do pending[i] = pending[i] - posts.estimate[i] end
   local put = change and posts.shared and copy or add
   put(edge, posts.estimate, count)
-  return 16 + lib.ms_sketch_bytes(sketch)
+  return 16 + 8 + lib.ms_sketch_bytes(sketch)
 end
 
 local function tell_edge(posts, edge, value, change)
