@@ -328,16 +328,18 @@ end
 function M.plan(run)
   local groups, lead = shares_of.groups(run)
   local self = new_loop(run, groups, lead)
-  self.every = lead and not lead.auto_every and lead.every or math.huge
+  local known = lead and lead.auto_every and lead.controller -- shares are kept for what it chose
+  self.every = known and known.every or lead and not lead.auto_every and lead.every or math.huge
   self:share(self.every)
   if nesting.in_body and lead and (lead.auto_every or lead.settings.auto) and replay.record() then
     errors.raise("OPT", "MEISSA_REPLAY: what \"auto\" decides in the body of a loop is not " ..
                  "recorded: give 'every' and 'staleness' numbers")
   end
   self.controller = adaptive.of(lead, tonumber(self.shares.largest) / tonumber(self.shares.passes))
-  if self.controller and self.controller.every then
-    self.every = self.controller:interval()
-    self:share(self.every)
+  local every = self.controller and self.controller:interval()
+  if every and every ~= self.every then
+    self.every = every
+    self:share(every)
   end
   tell(self)
   run.cut = function()
