@@ -184,7 +184,9 @@ int ms_rounds_check(ms_walk *walk, ms_solver *solver, const ms_domain *domain) {
       if (!is_pair(walk, all->item[r], all->item[w])) continue;
       if (!is_read_after(walk, solver, domain, all->item[r], all->item[w])) continue;
       ms_walk_find(walk, MS_REASON_ROUND, !all->item[r]->possible && !all->item[w]->possible,
-                   all->item[r]->node, "keep what was written in a local: local new = ...",
+                   all->item[r]->node,
+                   "keep what was written in a local: local new = ..., or read what the round "
+                   "before has made before anything is written",
                    "what is read here was written before by the same iteration, but reads see what "
                    "the round before has made");
       break;

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- What tests of rounds are told of reductions.
+local expect = require "spec.support.expect"
 local meissa = require "meissa"
 
 describe("rounds", function()
@@ -56,5 +57,26 @@ describe("rounds", function()
     end
     assert.is_true(found)
     assert.equal(4, A[4])
+  end)
+
+  it("tell a test 0 where nothing was added, and refuse names that are none", function()
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      local A, n, first, told = meissa.zeros(4), 0, nil, {}
+      local function stop(t, _, sums) told[t] = {1 / sums.n, sums.first} end
+      for t, j in meissa.iterate(A, 3, {stop = stop}) do
+        if t == 2 then n = n + 1 end
+        if t == 2 and (first == nil or j > first) then first = j end
+        A[j] = t
+      end
+      assert.same({{math.huge, -math.huge}, {0.25, 4}, {math.huge, -math.huge}}, told)
+      local said = expect.refusal(function()
+        for t, j in meissa.iterate(A, 3, {stop = function(_, _, sums) return sums.m > 1 end}) do
+          n, A[j] = n + j, t
+        end
+      end)
+      expect.has(said, "OPT: meissa.iterate: option 'stop': no variable 'm' is reduced in the " ..
+                 "body; sums has n")
+    end
   end)
 end)

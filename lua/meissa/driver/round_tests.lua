@@ -35,24 +35,39 @@ local function results_of(left, ranges, round)
   return list
 end
 
+-- Raises OPT for a name that no reduction has.
+local function strict(sums, reduced)
+  return setmetatable(sums, {__index = function(_, name)
+    if reduced[name] then return nil end -- it has no value yet
+    local names = tables.keys(reduced)
+    errors.raise("OPT", "meissa.iterate: option 'stop': no variable '%s' is reduced in the " ..
+      "body; sums has %s", tostring(name), #names > 0 and table.concat(names, ", ") or "none")
+  end})
+end
+
 -- A round's reductions by the names of their variables.
 local function sums_of(run, round)
-  local values, sums, name = {}, {}, {}
+  local values, sums, of, reduced = {}, {}, {}, {}
   for c, value in tables.each(run.values) do values[c] = value end
   for _, scalar in ipairs(run.plan.scalar_list) do
     if scalar.role == "reduction" then
       local identity = kernel.identity(scalar, scalar.start ~= "nil" and 0 or nil)
       values[scalar.capture], sums[scalar.name] = identity, identity
-      name[scalar.capture] = scalar.name
+      of[scalar.capture], reduced[scalar.name] = scalar, true
     end
   end
-  if tables.next(name) == nil then return sums end
+  if tables.next(of) == nil then return strict(sums, reduced) end
   local left = run.left
   local results = results_of(left, run.grid.ranges[2], round)
   for _, each in ipairs(kernel.combine(left.bytes, values, results, left.known)) do
-    if name[each.capture] then sums[name[each.capture]] = each.value end
+    if of[each.capture] then sums[of[each.capture].name] = each.value end
   end
-  return sums
+  for _, scalar in tables.each(of) do
+    local sum = scalar.op == "+" and sums[scalar.name]
+    -- As of a variable that was 0.
+    if type(sum) == "number" then sums[scalar.name] = 0 + sum end
+  end
+  return strict(sums, reduced)
 end
 
 -- The arrays of the last round, read only.
