@@ -24,7 +24,7 @@
 #define MS_UNDER_TSAN 0
 #endif
 
-static int ms_test_passed, ms_test_failed;
+static _Atomic int ms_test_passed, ms_test_failed; /* threads of a test count, too */
 
 #define CHECK(condition)                                                        \
   do {                                                                          \
