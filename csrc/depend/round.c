@@ -198,7 +198,9 @@ int ms_rounds_check(ms_walk *walk, ms_solver *solver, const ms_domain *domain) {
 /* ---- what is read of other ranges ---- */
 
 /* A pair's question: is there a point with least <= of the cut dimension the reading iteration's
- * ordinal times `own` + the writing one's? */
+ * ordinal times `own` + the writing one's? In whatever rounds these are: what is read was written
+ * in any round before, since what a round does not write stays; and the memory where it stands is
+ * written again in rounds to come. */
 typedef struct question {
   ms_solver *solver;
   const ms_domain *domain;
@@ -213,7 +215,6 @@ static int exists(const question *ask, int64_t bound, int64_t sign) {
   ms_system *system = ms_solver_room(ask->solver);
   if (system == NULL) return -1;
   if (!ms_system_of_pair(system, ask->domain, ask->read, ask->write, false)) return 0;
-  fix_to_zero(system, MS_COLUMN_D(0));
   ms_constraint row = {.constant = -sign * bound};
   row.at[MS_COLUMN_D(ask->cut)] = sign;
   row.at[MS_COLUMN_T(ask->cut)] = sign * (ask->own + 1); /* the writing one's is t + d */

@@ -47,6 +47,10 @@ return {
     rule = "a block waits for all who make what it may read",
     finders = {stale, random},
     mutants = {
+      {"what is read was written in the same round", "csrc/depend/round.c",
+       "  ms_constraint row = {.constant = -sign * bound};",
+       "  fix_to_zero(system, MS_COLUMN_D(0));\n  ms_constraint row = {.constant = -sign * bound};",
+       finders = {{spec = "spec/driver/iterate_guards_spec.lua"}}},
       {"the nearest range is not waited for", "lua/meissa/plan/versioned.lua",
        "if first[r] <= high and last[r] >= low then", "if first[r] < high and last[r] > low then"},
       {"by value a range goes to nobody", "csrc/worker/rounds.c",
