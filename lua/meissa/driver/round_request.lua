@@ -77,12 +77,14 @@ local function space_of(ranges, count, options, values)
   if count == 0 then
     for d, extent in ipairs(array.describe(values[1]).dims) do given[d] = extent end
   end
-  for d, range in ipairs(given) do
-    if array.is(range) then
+  for d = 1, count do
+    if given[d] == nil then
+      errors.raise("OPT", "argument %d of %s is nil: what follows the number of rounds are " ..
+        "ranges, n or {first, last}, and options", d + 2, NAME)
+    elseif array.is(given[d]) then
       errors.raise("OPT", "%s: what follows the number of rounds are ranges, n or {first, " ..
                    "last}; several arrays are a list, %s({A, B}, T)", NAME, NAME)
     end
-    given[d] = range
   end
   if options.ranges ~= nil then
     own.grid = {whole(options.ranges, "option 'ranges'", 1, spaces.MOST_RANGES)}
