@@ -58,6 +58,28 @@ local function covered(patterns, d)
   return false
 end
 
+-- Calls visit(x, y) for the first `most` pairs of a cell's visits of which one writes, until an
+-- answer is not nil. One that reads is paired with those that write alone: most cells are read by
+-- all iterations, and written by none.
+local function meet(cell, most, visit)
+  local writers, count = {}, 0
+  for k, each in ipairs(cell) do
+    if each.write then writers[#writers + 1] = k end
+  end
+  local next_writer = 1
+  for x, each in ipairs(cell) do
+    while writers[next_writer] and writers[next_writer] <= x do next_writer = next_writer + 1 end
+    local first, last = x + 1, #cell
+    if not each.write then first, last = next_writer, #writers end
+    for k = first, last do
+      if count == most then return nil end
+      count = count + 1
+      local problem = visit(each, cell[each.write and k or writers[k]])
+      if problem then return problem end
+    end
+  end
+end
+
 -- Calls visit(store, place, x, y) for visits of one cell by different iterations, one of which
 -- writes; stops at the first answer that is not nil.
 local function each_meeting(run, log, kind, visit)
@@ -65,16 +87,8 @@ local function each_meeting(run, log, kind, visit)
   for _, store in ipairs(log.stores) do
     if store.kind == kind then
       for place, cell in tables.each(store.cells) do
-        local pairs_left = most
-        for x = 1, #cell do
-          for y = x + 1, #cell do
-            if pairs_left > 0 and (cell[x].write or cell[y].write) then
-              pairs_left = pairs_left - 1
-              local problem = visit(store, place, cell[x], cell[y])
-              if problem then return problem end
-            end
-          end
-        end
+        local problem = meet(cell, most, function(x, y) return visit(store, place, x, y) end)
+        if problem then return problem end
       end
     end
   end
