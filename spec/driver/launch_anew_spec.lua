@@ -4,6 +4,7 @@
 local launches = require "meissa.driver.launch"
 local meissa = require "meissa"
 local parallel = meissa.parallel
+local until_launched = require "spec.driver.until_launched"
 
 local N = 12
 
@@ -24,11 +25,9 @@ describe("small loops over what is made anew", function()
       local first, second = scaled(2), scaled(3)
       return {first = first, second = second, of = {scale = first}}
     end
-    local before = launches.executions
-    for _ = 1, 300 do loop(make()) end
-    assert.is_true(launches.executions - before > 100, "few launches")
+    until_launched(function() loop(make()) end)
     local function launched(m)
-      before = launches.executions
+      local before = launches.executions
       loop(m)
       return launches.executions > before
     end
@@ -61,11 +60,8 @@ describe("small loops over what is made anew", function()
       for i = 1, N do assert.equal(W[i] + 1, out[i]) end
       return launches.executions > before
     end
-    local model, tries = make(), 0
-    while not launched(model) do
-      tries = tries + 1
-      assert.is_true(tries < 3000, "no launch")
-    end
+    local model = make()
+    until_launched(function() launched(model) end)
     for _ = 1, 5 do
       model = make()
       assert.is_false(launched(model))
