@@ -107,15 +107,17 @@ function M.averaging(asked)
     {key = "bound", title = "at most", format = "%d", width = 9},
     {key = "published", title = "published gap", format = "%s", width = 16},
   })
+  local most = asked.quick and 200 or 400
   say(asked, "\nAveraging with a step size of 0: the first round's factor, of the slowest " ..
-    "direction and of\na drawn one, and rounds until replicas are a millionth as far apart, of 400")
+    "direction and of\na drawn one, and rounds until replicas are a millionth as far apart, of %d",
+    most)
   local published = {["all 6"] = "1", ["all 25"] = "1", ["server 6"] = "0.75",
                      ["server 25"] = "0.68", ["root-expander 6"] = "0.38",
                      ["root-expander 25"] = "0.2", ["ring 6"] = "0.1", ["ring 25"] = "0.002, 0.008"}
   for _, n in ipairs(asked.quick and {6} or {6, 25}) do
     for _, what in ipairs {"all", "tree-allreduce", "server", "root-expander", "ring", "ring-both",
                            "chain", "one-peer-exponential"} do
-      local row = averaging.measure(what, n, asked.quick and 200 or 400)
+      local row = averaging.measure(what, n, most)
       row.averaging, row.topology, row.replicas, row.gap = true, what, n, 1 - row.second
       row.published = published[("%s %d"):format(what, n)]
       report:row(row)
@@ -218,8 +220,8 @@ function M.figure9(asked)
   say(asked, [[
 pictures a second: %s
 published, figure 9: NOTIFY-ACK 229.3, BSP 217.8, ASYNC 246, of which ASYNC converges worst; there
-each machine has its own cores, here 8 workers share those of one host: who waits gives way to
-others, and who never waits does not get more of them.]], throughput(found, names, asked.nodes))
+each machine has its own cores, here 8 workers share those of one host.]],
+    throughput(found, names, asked.nodes))
 end
 
 --- A multilayer network over topologies.
@@ -265,7 +267,7 @@ function M.figure10(asked, report)
            last and last.loss <= goal and "reaches the target" or "does not reach the target"))
   print [[
 The paper's appendix asks for weights that give all replicas the same influence. Where nobody waits
-it goes by who is ahead, and the mean of all converges to what suits some shares of the data.]]
+it goes by who is ahead.]]
 end
 
 --- Matrix factorization: columns are replicated.

@@ -9,6 +9,7 @@ return function(asked, words, look)
   local path = os.tmpname()
   local command = {"MEISSA_HISTORY=" .. path, "luajit", asked.script, words,
                    "--points", asked.points, "--every", asked.every, "--passes", asked.passes,
+                   "--replicas", asked.replicas, "--workers", asked.workers,
                    "--rates", asked.rates[1], "--reg", ("%.17g"):format(asked.reg)}
   if asked.quick then command[#command + 1] = "--quick" end
   if asked.data then
