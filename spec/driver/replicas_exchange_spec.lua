@@ -172,13 +172,13 @@ for _, workers in ipairs {0, 3} do
         end
       end
       assert.same(rows, rows_of {topology = "ring-both", lags = lag, staleness = 2})
-      -- Drawn ones are the same for each number of workers; changes all arrive in the end.
+      -- Drawn ones are the same for each number of workers.
       local drawn = {topology = "ring-both", lags = {{0, 1}, {2, 1}}}
       local first = rows_of(drawn)
       assert.not_same(first, rows_of {topology = "ring-both"})
       meissa.seed(1)
       local one = rows_of(drawn)
-      meissa.init {workers = 2 - workers % 2 - 1, quiet = true}
+      meissa.init {workers = 1 - workers % 2, quiet = true}
       meissa.seed(1)
       assert.same(one, rows_of(drawn))
       meissa.init {workers = workers, quiet = true}
@@ -205,9 +205,11 @@ for _, workers in ipairs {0, 3} do
                                 {topology = "ring", push_sum = true}} do
         local rows = expected(options, "double")
         for _, how in ipairs {{staleness = 2}, {sync = "async"}, {sync = "bsp"},
-                              {sync = "ssp", staleness = 1}, {sync = "barrier"}} do
+                              {sync = "ssp", staleness = 1}, {sync = "barrier"},
+                              {backup = 1}, {timeout = 2}} do
+          local leaves_out, all = how.backup or how.timeout, options.merge or options.push_sum
           for name, value in pairs(options) do how[name] = value end
-          near(rows, (exchanged(how, "double")))
+          if not (leaves_out and all) then near(rows, (exchanged(how, "double"))) end
         end
       end
     end)
