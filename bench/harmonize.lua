@@ -189,10 +189,9 @@ for _, part in ipairs(PARTS) do
   if wanted[part] then
     local found, goal = contest.run {
       name = part, title = TITLES[part], asked = asked, learner = learner,
-      settings = contest.with_baselines(settings[part]), rates = asked.rates,
+      settings = settings[part], rates = asked.rates,
       passes = asked.passes, replicas = asked.replicas, every = asked.every,
-      target = asked.target, nothing_missing = part ~= "ages",
-      draws = function(setting) return setting.options and setting.replicas ~= 1 end}
+      target = asked.target, nothing_missing = part ~= "ages"}
     if part == "grid" and not asked.json then against_once(found, goal) end
     if part == "ages" then show_differences(report) end
   end

@@ -39,8 +39,6 @@ local function hold(asked, own)
   own.asked, own.passes = asked, own.passes or asked.passes
   own.rates, own.replicas = own.rates or asked.rates, own.replicas or asked.replicas
   own.every, own.target = own.every or asked.every, own.target or asked.target
-  own.settings = contest.with_baselines(own.settings)
-  own.draws = function(setting) return setting.options ~= nil and setting.replicas ~= 1 end
   return contest.run(own)
 end
 
@@ -247,7 +245,7 @@ function M.figure10(asked, report)
                 waiting("async", over, {sync = "async"}),
                 waiting("at ends of passes", over, {every = math.huge, topology = "all"})}})
   for _, sync in ipairs {"notify-ack", "barrier", "async"} do
-    local least, most = averaging.influence(over, 25, 100, {sync = sync})
+    local least, most = averaging.influence(over, 25, 100, sync)
     if asked.json then
       report:row {influence = sync, least = least, most = most}
     else

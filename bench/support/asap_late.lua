@@ -26,10 +26,9 @@ local function show_rounds(asked)
     lags = {{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}}}}
   contest.run {
     name = "lags", title = "Rounds to the target by the age of what is heard", asked = asked,
-    learner = learner, settings = contest.with_baselines(settings), replicas = asked.replicas,
+    learner = learner, settings = settings, replicas = asked.replicas,
     rates = asked.rates, passes = 2 * asked.passes, target = 1.5 * asked.target,
-    every = math.max(1, math.ceil(learner.samples / asked.replicas / 40)), nothing_missing = true,
-    draws = function(setting) return setting.options and setting.replicas ~= 1 end}
+    every = math.max(1, math.ceil(learner.samples / asked.replicas / 40)), nothing_missing = true}
 end
 
 -- Steps below and beyond the bound of a lag, of replicas and of the sequence that theory follows.
@@ -51,7 +50,7 @@ local function show_steps(asked)
     local bound = staleness.bound(replicas, lag)
     for _, factor in ipairs {0.75, 1.25} do
       local step = factor * bound
-      local _, theory = staleness.follow(step, replicas, lag, rounds)
+      local theory = staleness.follow(step, replicas, lag, rounds)
       local value = staleness.run(step, replicas, rounds, lag)
       report:row {steps = true, lag = lag, bound = bound, step = step, theory = theory,
                   value = value, beyond = factor > 1, rounds = rounds,
@@ -82,7 +81,7 @@ end
 function M.child(asked)
   meissa.init {workers = 6, quiet = true}
   local naps, timeout = held_back(asked), asked.time_out > 0 and asked.time_out or nil
-  local seconds, off = timeouts.run(naps, {timeout = timeout})
+  local seconds, off = timeouts.run(naps, timeout)
   print(("%.17g %.17g"):format(seconds, off))
 end
 

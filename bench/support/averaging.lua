@@ -39,8 +39,8 @@ local function product(P, x, transposed)
   return y
 end
 
---- The direction across all ones that weights shrink least, and the factor by which.
-function M.slowest(P)
+-- The direction across all ones that weights shrink least, and the factor by which.
+local function shrunk_least(P)
   local x, factor = {}, 0
   for k = 1, #P do x[k] = math.sin(1 + 7 * k * k) end
   x = center(x)
@@ -84,13 +84,14 @@ local function within(held, column, rounds)
 end
 
 --- Averages over a topology.
--- @treturn table {second = the second singular value of the first round's weights, first = by what
--- the first round shrinks the slowest direction, random = a drawn one, rounds = until a millionth,
--- bound = the most rounds that the second singular value lets that take}
+-- @treturn table {second = the second singular value of the first round's weights, power = the same
+-- by power iteration, first = by what the first round shrinks the slowest direction, random = a
+-- drawn one, rounds = until a millionth, bound = the most rounds that the second singular value
+-- lets that take}
 function M.measure(what, n, most)
   local topology = meissa.topology(what, n)
   local second = 1 - topology:spectral_gap()
-  local slowest, factor = M.slowest(topology:weights(1))
+  local slowest, factor = shrunk_least(topology:weights(1))
   local drawn, starts = meissa.randn({n}, {seed = n}), {}
   if factor < 1e-12 then slowest = center(drawn:totable()) end
   for k = 1, n do starts[k] = {slowest[k], drawn[k]} end
@@ -106,12 +107,12 @@ end
 
 --- How much of what the mean of all comes to is each replica's doing: all add 1 to an element of
 -- their own in each round, which is a `rounds`-th of its value in the mean, over 1 / n.
--- @string what topology @tab options of replicate
+-- @string what topology @string sync who waits for whom
 -- @treturn number the least @treturn number the most
-function M.influence(what, n, rounds, options)
+function M.influence(what, n, rounds, sync)
   local w, began, mean = meissa.zeros(n), meissa.zeros(n), nil
   local r = meissa.replicate(w, {
-    replicas = n, every = 1, topology = what, final = "none", cut = 2 ^ 31, sync = options.sync,
+    replicas = n, every = 1, topology = what, final = "none", cut = 2 ^ 31, sync = sync,
     on_round = function(s) mean = s.value() end})
   for round, k in parallel(rounds, n) do
     began[k] = round

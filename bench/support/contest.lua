@@ -8,12 +8,11 @@ local run = require "run"
 
 local M = {}
 
---- The baselines that stand first in every table.
-M.BASELINES = {{name = "serial"}, {name = "one replica", replicas = 1, options = {}}}
+-- The baselines that stand first in every table.
+local BASELINES = {{name = "serial"}, {name = "one replica", replicas = 1, options = {}}}
 
---- The baselines and these settings: {name =, options = of meissa.replicate, replicas =}.
-function M.with_baselines(settings)
-  local list = {unpack(M.BASELINES)}
+local function with_baselines(settings)
+  local list = {unpack(BASELINES)}
   for _, setting in ipairs(settings) do list[#list + 1] = setting end
   return list
 end
@@ -105,10 +104,11 @@ local function compare(serial, one, name)
   end
 end
 
---- Runs all settings and reports them.
--- @tab contest {name =, asked =, learner =, settings =, rates =, passes =, every =, replicas =,
--- target = how near to the serial loss, as a factor, or goal = a loss, title =, draws =
--- which setting is drawn}
+--- Runs the baselines and all settings, and reports them.
+-- @tab contest {name =, title =, asked =, learner =, settings = a list of {name =, options = of
+-- meissa.replicate, replicas =}, rates =, passes =, every =, replicas =, target = how near to the
+-- serial loss, as a factor, or goal = a loss, nothing_missing = whether no table says how many
+-- messages were there}
 -- @treturn table of each setting's name {curve =, rate =}, or false: no step size gives a finite
 -- loss; and the loss that had to be reached
 function M.run(contest)
@@ -119,7 +119,7 @@ function M.run(contest)
       contest.replicas, table.concat(contest.rates, " ")))
   end
   local found, drawn, serial = {}, {}, nil
-  for _, setting in ipairs(contest.settings) do
+  for _, setting in ipairs(with_baselines(contest.settings)) do
     local curve, rate, merged = curves.tune(setting, contest.rates, function(_, each, passes)
       return learn(contest, setting, each, passes)
     end)
@@ -128,7 +128,7 @@ function M.run(contest)
       serial = serial or merged
       if setting.replicas == 1 then compare(serial, merged, contest.name) end
       show(contest, report, setting, curve, rate)
-      if not contest.draws or contest.draws(setting) then
+      if setting.options and setting.replicas ~= 1 then
         drawn[#drawn + 1] = {name = setting.name, points = curve}
       end
     else

@@ -22,7 +22,7 @@ local unordered = {ordered = false}
 local function linear(model, words, X, y, reg)
   return {
     words = ("%s, %d examples of %d features"):format(words, X:size(1), X:size(2)),
-    samples = X:size(1), features = X:size(2),
+    samples = X:size(1),
     new = function() return {meissa.zeros(X:size(2))} end,
     replicate = function(arrays, options) return {meissa.replicate(arrays, options)} end,
     pass = function(replicas, rate, how) model.pass(replicas[1], X, y, rate, reg, how) end,

@@ -34,19 +34,30 @@ function M.count(lines, others)
   return found
 end
 
+--- Calls visit(version, round) for each message that a merge reads: the sender's round, and that of
+-- the receiver, which has ended the one before.
+-- @func lines an iterator of a history's lines
+function M.each_heard(lines, visit)
+  for line in lines do
+    local kind = line:match "^%d+ %S+ %S+ %d+ (%S+)"
+    if kind == "pin" or kind == "read" then
+      local round = field(line, "round")
+      if round > 1 and field(line, "range") ~= field(line, "block") then
+        visit(field(line, "version"), round)
+      end
+    end
+  end
+end
+
 --- How many messages that were read, by the sender's round less the receiver's, which has ended the
 -- one before that in which it merges: {[difference] = count}.
 -- @func lines an iterator of a history's lines
 function M.differences(lines)
   local counts = {}
-  for line in lines do
-    local kind = line:match "^%d+ %S+ %S+ %d+ (%S+)"
-    local block, round = field(line, "block"), field(line, "round")
-    if (kind == "pin" or kind == "read") and round > 1 and field(line, "range") ~= block then
-      local difference = field(line, "version") - (round - 1)
-      counts[difference] = (counts[difference] or 0) + 1
-    end
-  end
+  M.each_heard(lines, function(version, round)
+    local difference = version - (round - 1)
+    counts[difference] = (counts[difference] or 0) + 1
+  end)
   return counts
 end
 

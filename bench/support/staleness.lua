@@ -12,8 +12,8 @@ local parallel = meissa.parallel
 
 local M = {}
 
---- The sequence from 1 on: what a replica holds before round `rounds + 1`, and what all are merged
--- to then, with nothing under way. Values may grow beyond what numbers hold.
+--- The sequence from 1 on: what all are merged to after so many rounds, with nothing under way.
+-- Values may grow beyond what numbers hold.
 function M.follow(step, replicas, lag, rounds)
   local x, changes = 1, {}
   local merged = 1
@@ -22,7 +22,7 @@ function M.follow(step, replicas, lag, rounds)
     merged = merged + replicas * changes[t]
     x = x + changes[t] + (replicas - 1) * (changes[t - lag] or 0)
   end
-  return x, merged
+  return merged
 end
 
 -- Whether the sequence ends nearer to 0 than it was, in the long run.

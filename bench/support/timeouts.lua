@@ -9,6 +9,7 @@
 -- nothing else. Runs are of the same draws; who was left out is counted in their histories.
 local meissa = require "meissa"
 local parallel = meissa.parallel
+local reduces = require "reduces"
 
 local usleep = require("sleeping").usleep
 
@@ -34,7 +35,7 @@ function M.draw(how)
   return list
 end
 
--- How long replica k is willing to wait, and what it learns from a wait.
+-- How long a replica is willing to wait.
 local patience = {
   exact = function() return math.huge end,
   fixed = function(way) return way.fixed end,
@@ -43,7 +44,7 @@ local patience = {
   end,
 }
 
---- What the model says of a way of waiting: {exact = true}, {timeout = factor} or {fixed =
+--- What the model says of a way of waiting: {}: for all, {timeout = factor} or {fixed =
 -- microseconds}.
 -- @treturn table {microseconds =, missing = {share of the messages that are left out in the first
 -- half, in the second}, waits = {microseconds that waiting takes in both, on average}}
@@ -79,16 +80,15 @@ end
 
 --- Runs it: each replica goes a tenth of the way to a target of its own in each round, and is
 -- averaged with all.
--- @tab options of replicate: timeout, backup
+-- @number[opt] timeout of replicate
 -- @treturn number seconds, one round's start of all workers included
 -- @treturn number how far the merged values are from the mean of all targets, over the distance at
 -- the beginning
-function M.run(naps, options)
+function M.run(naps, timeout)
   local rounds, replicas, width = #naps, #naps[1], 100
   local held, targets = meissa.from(naps), meissa.randn({replicas, width}, {seed = 2})
   local x, began = meissa.zeros(width), meissa.zeros(replicas)
-  local r = meissa.replicate(x, {replicas = replicas, every = 1, timeout = options.timeout,
-                                 backup = options.backup})
+  local r = meissa.replicate(x, {replicas = replicas, every = 1, timeout = timeout})
   for t, k in parallel(rounds, replicas, {impure = true, engine = "lua"}) do
     began[k] = t
     for f = 1, width do r[f] = r[f] + 0.1 * (targets[k][f] - r[f]) end
@@ -103,24 +103,16 @@ function M.run(naps, options)
   return seconds, math.sqrt(off / whole)
 end
 
-local function field(line, name) return tonumber(line:match(" " .. name .. "=(%d+)%f[%D]")) end
-
 --- The share of messages of the round before that were not there, in the first half of the rounds
 -- and in the second, as a history has it.
 -- @func lines an iterator of its lines @int rounds
 function M.count(lines, rounds)
   local there, heard = {0, 0}, {0, 0}
-  for line in lines do
-    local kind = line:match "^%d+ %S+ %S+ %d+ (%S+)"
-    if kind == "pin" or kind == "read" then
-      local block, round = field(line, "block"), field(line, "round")
-      if round > 1 and field(line, "range") ~= block then
-        local half = round > rounds / 2 and 2 or 1
-        heard[half] = heard[half] + 1
-        if field(line, "version") == round - 1 then there[half] = there[half] + 1 end
-      end
-    end
-  end
+  reduces.each_heard(lines, function(version, round)
+    local half = round > rounds / 2 and 2 or 1
+    heard[half] = heard[half] + 1
+    if version == round - 1 then there[half] = there[half] + 1 end
+  end)
   return {1 - there[1] / math.max(1, heard[1]), 1 - there[2] / math.max(1, heard[2])}
 end
 
