@@ -28,11 +28,6 @@ local function prelude(fast)
   return ffi.string(c_core.lib.ms_native_prelude(fast or false))
 end
 
---- A kernel's text behind what it has of the prelude.
-function M.behind_prelude(text)
-  return assert(text:match "\f([^\f]*)$", "a kernel begins with the prelude")
-end
-
 -- --------------------------------------------------------------------------------- compiling
 
 local made = 0
@@ -75,7 +70,7 @@ function M.compile(texts, fast, change, less)
   for n, text in ipairs(texts) do
     made = made + 1
     names[n] = tostring(made)
-    parts[#parts + 1] = rename(M.behind_prelude(text), names[n])
+    parts[#parts + 1] = rename(run.behind_prelude(text), names[n])
   end
   -- What the loader of single kernels asks for.
   parts[#parts + 1] = "\n__attribute__((visibility(\"default\"))) int ms_native_run(void);\n"

@@ -12,6 +12,7 @@ local fast = dofile("spec/kernel/engines_fast.lua")
 local mutants = dofile("spec/kernel/engines_mutants.lua")
 local random = dofile("spec/kernel/engines_random.lua")
 local runner = dofile("spec/kernel/engines_run.lua")
+local behind_prelude = dofile("spec/kernel/run.lua").behind_prelude
 
 local seed = require "spec.support.seed"
 local asked = tonumber(os.getenv("MEISSA_BODIES") or "")
@@ -214,7 +215,7 @@ describe("the engines (MEISSA_TEST_SEED=" .. seed .. ")", function()
       number = number + 1
       local studied = runner.study(random.loop(number, true))
       local native = studied and studied.static.native
-      local own = native and runner.behind_prelude(native.text)
+      local own = native and behind_prelude(native.text)
       if own and mutant.concerns(own, studied.loop) then list[#list + 1] = studied end
     end
     return list, number

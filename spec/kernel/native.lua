@@ -63,7 +63,7 @@ end
 function M.load_all(texts, fast, flags)
   local parts = { ffi.string(c_core.lib.ms_native_prelude(fast or false)) }
   for n, text in ipairs(texts) do
-    local own = assert(text:match "\f([^\f]*)$", "a kernel begins with the prelude")
+    local own = run.behind_prelude(text)
     parts[n + 1] = own:gsub("ms_native_run", "ms_run_" .. n)
       :gsub("ms_(%l+)%(const int64_t %*bounds", "ms_%1_" .. n .. "(const int64_t *bounds")
       :gsub("return ms_(%l+)%(bounds", "return ms_%1_" .. n .. "(bounds")

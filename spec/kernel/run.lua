@@ -285,6 +285,11 @@ local function explain(left, right)
   return ("%s, not %s"):format(tostring(right), tostring(left))
 end
 
+--- A native kernel's text behind what it has of the prelude.
+function M.behind_prelude(text)
+  return assert(text:match "\f([^\f]*)$", "a kernel begins with the prelude")
+end
+
 M.study, M.blocks_of = study, blocks_of
 M.operand_of, M.entries_operand = operand_of, entries_operand
 M.space_for_core, M.assign = space_for_core, assign
