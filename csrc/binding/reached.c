@@ -190,7 +190,7 @@ bool ms_reached_alike(lua_State *L, int index, int roots) {
     lua_rawgeti(L, now.met, (int)n);
     lua_rawseti(L, now.objects, (int)n);
   }
-  if (alike) now.all->version++;
+  if (alike) now.all->moved = true;
   lua_settop(L, top);
   return alike;
 }
@@ -209,6 +209,12 @@ static int tell_same(lua_State *L) {
 /* reached:version() -> another number after each `same` that has found other numbers */
 static int tell_version(lua_State *L) {
   lua_pushnumber(L, ms_reached_check(L, 1)->version);
+  return 1;
+}
+
+/* reached:moved() -> whether it tells of other functions and tables than it was made for */
+static int tell_moved(lua_State *L) {
+  lua_pushboolean(L, ms_reached_check(L, 1)->moved);
   return 1;
 }
 
@@ -330,11 +336,9 @@ static int find_object(lua_State *L) {
 }
 
 void ms_bind_reached(lua_State *L) {
-  static const luaL_Reg methods[] = {{"same", tell_same},
-                                     {"version", tell_version},
-                                     {"place_of", find_place},
-                                     {"object", find_object},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"same", tell_same},     {"version", tell_version},
+                                     {"moved", tell_moved},   {"place_of", find_place},
+                                     {"object", find_object}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"reached", make}, {NULL, NULL}};
   luaL_newmetatable(L, MS_REACHED);
   lua_newtable(L);

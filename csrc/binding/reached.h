@@ -35,7 +35,8 @@ typedef struct ms_reached_place {
 typedef struct ms_reached {
   uint32_t count, object_count;
   bool numbers_matter; /* one that is another number is a difference */
-  double version;      /* how often a number or an object was found to be another one */
+  bool moved;          /* the objects are others than those that it was made for */
+  double version;      /* how often a number was found to be another one */
   ms_reached_place places[];
 } ms_reached;
 
@@ -55,8 +56,8 @@ bool ms_reached_alike(lua_State *L, int index, int roots);
 ms_reached *ms_reached_check(lua_State *L, int index);
 
 /* core.reached({kind, subject, key, value, ...}, count, numbers_matter, objects, forms, form_of) ->
- * a userdata with the methods `same`, `version`, `place_of` and `object`; `objects` has the number
- * of each object, `forms` what `form_of(object)` gives, by number */
+ * a userdata with the methods `same`, `version`, `moved`, `place_of` and `object`; `objects` has
+ * the number of each object, `forms` what `form_of(object)` gives, by number */
 void ms_bind_reached(lua_State *L);
 
 #endif

@@ -68,4 +68,40 @@ describe("small loops over what is made anew", function()
       assert.is_true(launched(model))
     end
   end)
+
+  it("come back to what was there before others took its place, and has changed since", function()
+    local one, two = meissa.full({N}, 1), meissa.full({N}, 2)
+    local function make(w)
+      local m = {w = w, g = function(x) return x + 1 end}
+      m.at = function(i) return m.g(m.w[i]) end
+      return m
+    end
+    for _, change in ipairs {
+      function() end,
+      function(m) m.w = two end,
+      function(m) m.g = function(x) return x * 10 end end,
+      function(m) m.g, m.w = math.sqrt, two end,
+    } do
+      local out = meissa.zeros(N)
+      local function run(f)
+        local before = launches.executions
+        for i in parallel(N) do out[i] = f(i) end
+        for i = 1, N do assert.equal(f(i), out[i]) end
+        return launches.executions > before
+      end
+      local first, second = make(one), make(one)
+      until_launched(function() run(first.at) end)
+      assert.is_true(run(second.at))
+      change(first)
+      for _ = 1, 3 do
+        run(first.at)
+        run(second.at)
+      end
+      change(second)
+      for _ = 1, 3 do
+        run(second.at)
+        run(first.at)
+      end
+    end
+  end)
 end)

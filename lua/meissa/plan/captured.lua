@@ -63,8 +63,11 @@ end
 
 -- Whether the captures are what they were but for numbers; nil if they will never be again. Behind
 -- those of the captures there are bindings of arrays that functions and tables lead to; what else
--- these lead to is compared apart.
+-- these lead to is compared apart. A launch that has run with others that are alike has what they
+-- lead to tell of these: it says nothing of the captures any more.
 local function is_captured(recent, given, count)
+  local leads_to = recent.bindings.reached
+  if leads_to and leads_to:moved() then return nil end
   for c, binding in ipairs(recent.bindings) do
     local value, before = given[c], recent.bindings.seen[c]
     if before == nil and binding.kind ~= "nil" and binding.kind ~= "number" then return nil end
