@@ -267,6 +267,16 @@ describe("meissa.iterate", function()
     assert.equal(2, A[1])
   end)
 
+  it("holds workers as long as somebody can let it go on", function()
+    local run = coroutine.create(function()
+      count(meissa.ones(10), 3, {stop = function() coroutine.yield() end})
+    end)
+    assert.is_true(coroutine.resume(run))
+    expect.has(expect.refusal(meissa.init, {workers = 2}), "cannot be changed while a loop runs")
+    run = nil -- luacheck: ignore 311
+    meissa.init {workers = 2}
+  end)
+
   it("marks what is written where it stands, in loops by range, too", function()
     local w = meissa.zeros(20)
     local at = "meissa.iterate(w, 3, {by = 'range', ranges = 4})"

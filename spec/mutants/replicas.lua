@@ -370,7 +370,7 @@ return {
       {"any yield is a request", "lua/meissa/worker/replica_coroutine.lua",
        "getmetatable(request) == Request", "true"},
       {"workers change in the midst of a loop", "lua/meissa/driver/pool.lua",
-       "if held then", "if false then"},
+       "if is_held() then", "if false then"},
     },
   },
   {

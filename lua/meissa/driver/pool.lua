@@ -11,6 +11,7 @@ local errors = require "meissa.base.errors"
 local interpreter = require "meissa.base.interpreter"
 local progress = require "meissa.base.progress"
 local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -29,7 +30,9 @@ M.generation = 0
 local configured = {}
 local session
 local running -- the configuration of the session
-local held = false -- whether a loop goes on with the session later
+-- By coroutine, or MAIN, whether a loop goes on with the session there later.
+local MAIN = {}
+local held = setmetatable({}, {__mode = "k"})
 
 local function whole_number(text, what)
   local value = tonumber(text)
@@ -64,12 +67,26 @@ local function configuration()
   return {workers = workers, transport = transport, shm = shm}
 end
 
+local function goes_on()
+  for where in tables.each(held) do
+    if where == MAIN or coroutine.status(where) ~= "dead" then return true end
+  end
+  return false
+end
+
+-- Whether a loop is not over; none goes on in a coroutine that nobody can resume.
+local function is_held()
+  if not goes_on() then return false end
+  if not held[MAIN] then collectgarbage() end
+  return goes_on()
+end
+
 --- Chooses the workers. Options: `workers` (0: run loops in this process), `transport` ("ipc" or
 -- "tcp"), `shm` (false: blocks travel by value), `quiet` (true: no progress bars). Running workers
 -- are stopped; new ones start with the next parallel loop.
 function M.init(options)
   options = options or {}
-  if held then
+  if is_held() then
     errors.raise("OPT", "meissa.init: workers cannot be changed while a loop runs; call it " ..
                  "before the loop or after it")
   end
@@ -101,8 +118,8 @@ function M.init(options)
   configured = fresh
 end
 
-local function let_go(outer, ok, ...)
-  held = outer
+local function let_go(where, outer, ok, ...)
+  held[where] = outer
   if not ok then error((...), 0) end
   return ...
 end
@@ -111,9 +128,10 @@ end
 -- are: what it returns.
 -- Errors: what it raises.
 function M.during_loop(fn, ...)
-  local outer = held
-  held = true
-  return let_go(outer, pcall(fn, ...))
+  local where = coroutine.running() or MAIN
+  local outer = held[where]
+  held[where] = true
+  return let_go(where, outer, pcall(fn, ...))
 end
 
 --- How many workers the next loop runs on; 0 means in this process.
