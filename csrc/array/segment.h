@@ -37,7 +37,7 @@ int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err);
 void ms_segment_block_release(ms_segment_block *block);
 
 /* Gives back what is kept. */
-MS_API void ms_segment_trim(void);
+void ms_segment_trim(void);
 
 /* The address of a block in this process. */
 static inline void *ms_segment_block_at(const ms_segment_block *block) {

@@ -60,7 +60,7 @@ MS_API void ms_layout_bounds(const ms_layout *layout, uint32_t block, int64_t *b
 
 /* The same of one block with all iterations of so many blocks; `bounds` has room for
  * MS_LAYOUT_BOUNDS. */
-MS_API void ms_layout_whole(const ms_layout *layout, uint32_t blocks, int64_t *bounds);
+void ms_layout_whole(const ms_layout *layout, uint32_t blocks, int64_t *bounds);
 
 /* How many iterations block `block` has at most, those of its box. */
 uint64_t ms_layout_size(const ms_layout *layout, uint32_t block);

@@ -267,6 +267,15 @@ describe("meissa.iterate", function()
     assert.equal(2, A[1])
   end)
 
+  it("plans loops again over more elements, with as many rounds as fit", function()
+    local function run(A)
+      local stop = function(t) return t == 3 end
+      for t, j in meissa.iterate(A, 1e6, {stop = stop}) do A[j] = A[j] + t end
+      return A[#A]
+    end
+    for _, size in ipairs {1, 200000, 1, 3000} do assert.equal(6, run(meissa.zeros(size))) end
+  end)
+
   it("holds workers as long as somebody can let it go on", function()
     local run = coroutine.create(function()
       count(meissa.ones(10), 3, {stop = function() coroutine.yield() end})

@@ -79,4 +79,19 @@ describe("rounds", function()
                  "body; sums has n")
     end
   end)
+
+  it("leave a test its own variables, which may have the names of reductions", function()
+    local asked = 0
+    local function counting()
+      local n = 0
+      return function()
+        n = n + 1
+        asked = n
+        return n == 2
+      end
+    end
+    local A, n = meissa.zeros(4), 0
+    for _, j in meissa.iterate(A, 5, {stop = counting()}) do n, A[j] = n + 1, j end
+    assert.same({2, 8}, {asked, n})
+  end)
 end)

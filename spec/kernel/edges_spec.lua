@@ -21,6 +21,11 @@ local texts = {
   {"on both sides", true, true, "B[i] = A[i > 1 and (i < n and i + 1 or n) or n][1]"},
   {"remainders", true, true, "B[i] = A[(i - 2) % n + 1][1] + A[i % n + 1][2] + " ..
     "A[(i + 30) % n + 1][3] - A[(i - 40) % n + 1][4]"},
+  {"quotients by products", true, true,
+   "local q = 2 B[i] = A[math.floor((i + 5) / (q * 3)) + 1][1]"},
+  {"remainders by products", true, true, "local q = 2 B[i] = A[(i + 30) % (q * 3) + 1][1]"},
+  {"quotients by products, too far down", true, false,
+   "local q = 2 B[i] = A[math.floor(i / (q * 3))][1]"},
   {"the last one too far", true, false, "B[i] = A[i > 1 and i - 1 or n + 1][1]"},
   {"too far down", true, false, "B[i] = A[i > 0 and i - 1 or n][1]"},
   {"too far up", true, false, "B[i] = A[i <= n and i + 1 or 1][1]"},

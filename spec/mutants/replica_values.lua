@@ -135,4 +135,14 @@ return {
        "if false then"},
     },
   },
+  {
+    rule = "options of an exchange count from the round on that they are given in",
+    finders = {{spec = "spec/driver/replicas_options_spec.lua"}},
+    mutants = {
+      {"what workers have met by is not known", "lua/meissa/sync/meeting.lua",
+       "if not slot or slot.began ~= began then", "if not slot or request.round == 1 then"},
+      {"a table is always the same", "lua/meissa/sync/exchanged_array.lua",
+       "made, row, copy_of(options), self.t", "made, row, options, self.t"},
+    },
+  },
 }

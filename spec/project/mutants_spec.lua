@@ -89,6 +89,7 @@ local PROMISED = {
   "a set is of one constant",
   "what stands outside of a loop returns as itself, and functions of the body do not",
   "the second of two branches gets what the first does not take",
+  "options of an exchange count from the round on that they are given in",
   "a choice between two small whole numbers is computed",
   "what is asked for nil is never false",
   "blocks of reductions are merged as the loop combines",

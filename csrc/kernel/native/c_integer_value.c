@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: integers. Which expressions are whole numbers while the guards hold, and between which
- * bounds. See c_integer_value.h.
- *
- * Bounds are formed in double: sums and products of whole numbers are exact below 2^53, and beyond
- * it rounding keeps the order, so a bound that passes a comparison with 2^52 was exact. */
+ * bounds. See c_integer_value.h; c_whole.h has what is computed with them. */
 #include "kernel/native/c_integer_value.h"
 
 #include <inttypes.h>
@@ -128,8 +125,9 @@ static ms_assumed compared(ms_writer *w, const ms_node *node, ms_op op,
 static ms_integer_value assume(ms_writer *w, const ms_symbol *symbol, ms_integer_value r) {
   for (const ms_assumed *each = w->assumed; each != NULL; each = each->before) {
     if (each->symbol != symbol) continue;
-    if (each->lo != NULL && r.lo != NULL) r.lo = ms_c_text(w, "ms_most(%s, %s)", r.lo, each->lo);
-    if (each->hi != NULL && r.hi != NULL) r.hi = ms_c_text(w, "ms_least(%s, %s)", r.hi, each->hi);
+    bool small = r.lo != NULL && strlen(r.lo) + strlen(r.hi) <= MS_GUARD_TEXT;
+    if (each->lo != NULL && small) r.lo = ms_c_text(w, "ms_most(%s, %s)", r.lo, each->lo);
+    if (each->hi != NULL && small) r.hi = ms_c_text(w, "ms_least(%s, %s)", r.hi, each->hi);
     if (each->least > r.least && each->least <= r.most) r.least = each->least;
     if (each->most < r.most && each->most >= r.least) r.most = each->most;
   }

@@ -32,8 +32,9 @@ const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_representation_of fo
 /* Whether it is neither nil nor false, as a C condition. */
 const char *ms_c_as_truth(ms_writer *w, ms_c_value value);
 
-/* `condition ? yes : no` of a condition that is 0 or 1. Of small whole numbers it is computed:
- * compilers make a branch of a choice, which nothing predicts where conditions are of data. */
+/* `condition ? yes : no` of a condition that is 0 or 1. Of small whole numbers (and truths, as 1
+ * and 0) it is computed: compilers make a branch of a choice, which nothing predicts where
+ * conditions are of data. */
 const char *ms_c_choice(ms_writer *w, const char *condition, const char *yes, const char *no);
 
 /* What a stop says where a value must be a number: if it is nil, if it is a boolean. */

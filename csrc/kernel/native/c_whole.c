@@ -58,8 +58,8 @@ static void product_bounds(ms_writer *w, const ms_integer_value *a, const ms_int
   if (a->lo == NULL || b->lo == NULL) return;
   if (constant(b)) { /* bounds change places with a negative factor */
     bool turn = b->least < 0;
-    r->lo = ms_c_text(w, "%s * %s", turn ? a->hi : a->lo, b->lo);
-    r->hi = ms_c_text(w, "%s * %s", turn ? a->lo : a->hi, b->lo);
+    r->lo = ms_c_text(w, "(%s * %s)", turn ? a->hi : a->lo, b->lo);
+    r->hi = ms_c_text(w, "(%s * %s)", turn ? a->lo : a->hi, b->lo);
     return;
   }
   r->lo = ms_c_text(w, "ms_least_product(%s, %s, %s, %s)", a->lo, a->hi, b->lo, b->hi);
@@ -70,7 +70,7 @@ ms_integer_value ms_c_whole_product(ms_writer *w, const ms_integer_value *a,
                                     const ms_integer_value *b) {
   if (constant(a) && !constant(b)) return ms_c_whole_product(w, b, a);
   ms_integer_value r = made_of(w, a, b);
-  r.text = ms_c_text(w, "%s * %s", a->text, b->text);
+  r.text = ms_c_text(w, "(%s * %s)", a->text, b->text);
   r.unsigned_zero = a->unsigned_zero && b->unsigned_zero;
   if ((a->least < 0 || b->least < 0) && !(constant(b) && b->least > 0)) r.unsigned_zero = false;
   int64_t corner[4];

@@ -13,9 +13,9 @@
 -- iteration, and is taken back, and not tried again for a while, unless a good part of what it
 -- promised comes true, and as soon as that is worse than it was before. What bodies and exchanges
 -- take is measured as the time for which they had a core, and of times that are compared the least
--- of several jobs counts: what others do on a machine adds to neither. What a job's launch and its
--- last exchange take is nobody's exchange: jobs are as short as decisions are close. So these are
--- further and further apart.
+-- of several jobs counts, to which what others do on a machine adds little; waits are by the clock.
+-- What a job's launch and its last exchange take is nobody's exchange: jobs are as short as
+-- decisions are close. So these are further and further apart.
 --
 -- Decisions depend on time: such runs have other bits each time, but for those that follow a
 -- record. When they are made depends on earlier ones alone. Lives on the driver.
@@ -94,7 +94,7 @@ function Controller:is_due() return not self.awaiting and self.rounds >= self.sp
 
 local function median(jobs, name)
   local list = {}
-  for n, job in ipairs(jobs) do list[n] = job[name] end
+  for _, job in ipairs(jobs) do list[#list + 1] = job[name] end
   table.sort(list)
   return list[math.ceil(#list / 2)]
 end
@@ -117,9 +117,10 @@ function Controller:take(job)
   if #jobs == JOBS then table.remove(jobs, 1) end
   jobs[#jobs + 1] = {
     work = carried * job.worked / job.iterations,
-    -- In its first round nothing is merged by blocks.
-    exchange = job.rounds == FIRST_LOOK and sent or carried * job.spent / (job.rounds - 0.5) +
-      (job.waited / job.workers + sent) / job.rounds,
+    -- In its first round nothing is merged by blocks: a job of one tells nothing but bytes.
+    exchange = job.rounds > 1 and carried * job.spent / (job.rounds - 0.5) +
+      (job.waited / job.workers + sent) / job.rounds or
+      self.bandwidth < math.huge and sent or nil,
     waits = all > 0 and job.waited / all or 0,
     time = (all / job.workers + sent) / job.iterations,
   }
@@ -171,7 +172,7 @@ end
 local function choose_every(self, answer, reasons)
   local work, exchange = median(self.jobs, "work"), median(self.jobs, "exchange")
   local now, time = self:interval(), least(self.jobs, "time")
-  if not work or work <= 0 then return end
+  if not exchange or work <= 0 then return end
   local part = exchange / (exchange + work * now)
   local every, what, limit, before = math.floor(exchange / (AIM * work)), nil, nil, nil
   if part > MUCH and not is_barred(self, "longer") then

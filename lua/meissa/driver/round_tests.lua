@@ -131,9 +131,11 @@ function M.begin(self)
 end
 
 --- Raises OPT for a `stop` that looks at a variable which the body reduces: in this there is what
--- it was before the loop, until all is over.
+-- it was before the loop, until all is over. One that assigns variables may have its own by the
+-- same name.
 function M.check(self, run)
   local stop, reduced = self.request.stop, {}
+  if stop and facts.about(stop).assigns then return end
   for _, scalar in ipairs(stop and run.plan.scalar_list or {}) do
     if scalar.role == "reduction" then reduced[scalar.name] = run.values[scalar.capture] end
   end

@@ -190,11 +190,16 @@ end
 -- Plans as many rounds as can be planned at once, after `done`.
 local function begin_chunk(self, plan, done)
   local request, record = self.request, self.record
-  local size = size_of(request, done, record.round_ranges) -- as the last time
+  local known = record.round_ranges -- as the last time, if that was of as many elements
+  local same = known and known.count == request.space.count
+  local size = size_of(request, done, same and known.ranges)
   local run = plan(self, done + 1, done + size)
+  if size > 1 and not pcall(ready.cut, run) then -- there are more of them now
+    size, run = 1, plan(self, done + 1, done + 1)
+  end
   ready.cut(run)
-  record.round_ranges = run.grid.ranges[2]
-  local fitting = size_of(request, done, record.round_ranges)
+  record.round_ranges = {count = request.space.count, ranges = run.grid.ranges[2]}
+  local fitting = size_of(request, done, run.grid.ranges[2])
   if size ~= fitting then
     size = fitting
     run = plan(self, done + 1, done + size)

@@ -102,6 +102,14 @@ function M.pointer(row) return ffi.cast("double *", array.core(row).data) end
 
 local pointer = M.pointer
 
+-- Options as they are now: a table that is changed later is another one.
+local function copy_of(options)
+  if type(options) ~= "table" or array.is_any(options) then return options end
+  local copy = {}
+  for name, value in tables.each(options) do copy[name] = copy_of(value) end
+  return copy
+end
+
 -- Begins a row by other options, or the first ones; rounds are counted from here.
 local function begin(self, options)
   local made, lags = M.open(options, self.count, self.replicas)
@@ -112,7 +120,7 @@ local function begin(self, options)
     earlier:renew(self.before, pointer(self.row))
     made:carry(earlier, self.index, pointer(self.row), pointer(row))
   end
-  self.posts, self.row, self.options, self.first = made, row, options, self.t
+  self.posts, self.row, self.options, self.first = made, row, copy_of(options), self.t
   self.spare = nil
   self.text = not lags and M.text(options) or nil
   self.began = lags and row:clone() or nil
@@ -124,7 +132,7 @@ local function copies_of(w)
   local copy = not values.are_apart {w} and w:clone() or nil
   local about, core = array.describe(w), array.core_of_part(copy or w)
   return {{pointer = ffi.cast(about.type .. " *", core.data), type = about.type,
-           count = about.count}}, copy
+           count = about.count, keep = copy or w}}, copy
 end
 
 --- Posts what an array holds; what has to be known of that where it is merged: {values = {the row},

@@ -67,9 +67,9 @@ local ALL = {functions = true, arrays = true}
 -- What merges the arrays with this number: {exchange = of meissa.sync.post, options, lags, versions
 -- = rows of all by round}.
 local function slot_of(run, request)
-  local slot, options = run.slots[request.slot], request.options
-  if not slot or request.round == 1 then
-    slot = {versions = {}}
+  local slot, options, began = run.slots[request.slot], request.options, request.t - request.round
+  if not slot or slot.began ~= began then -- workers may have met by other options meanwhile
+    slot = {versions = {}, began = began}
     slot.exchange, slot.lags = exchanged_arrays.open(options, request.count, run.count)
     run.slots[request.slot] = slot
   elseif type(options.merge) == "function" then

@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: MIT
+-- Options of r:exchange that change from round to round, or in place, wherever a round is merged:
+-- between workers, or where something was printed before, by the driver.
+local meissa = require "meissa"
+
+describe("options of an exchange", function()
+  teardown(function() meissa.init {} end)
+
+  -- What all replicas have after each of six rounds.
+  local function run(prints, options_of)
+    return meissa.replicas(4, function(r)
+      local w, out = meissa.full({4}, r.index), {}
+      for t = 1, 6 do
+        for i = 1, 4 do w[i] = w[i] + r.index * i end
+        if prints and t % 2 == 1 then print "" end
+        r:exchange(w, options_of(t))
+        out[#out + 1] = ("%.17g %.17g"):format(w[1], w[4])
+      end
+      return table.concat(out, " | ")
+    end)
+  end
+
+  local changing = {
+    ["other topologies"] = function()
+      local options = {merge = "mean", topology = "ring"}
+      return function(t)
+        if t == 2 then options = {merge = "mean", topology = "all"} end
+        return options
+      end
+    end,
+    ["filters"] = function()
+      local options = {merge = "mean"}
+      return function(t)
+        if t == 4 then options = {merge = "mean", filter = {magnitude = 3}} end
+        return options
+      end
+    end,
+    ["a table that is changed"] = function()
+      local options = {merge = "mean", filter = {magnitude = 100}}
+      return function(t)
+        if t == 2 then options.filter.magnitude = 0 end
+        return options
+      end
+    end,
+  }
+
+  for name, make in pairs(changing) do
+    it("count from the round on that they are given in: " .. name, function()
+      meissa.init {workers = 0}
+      local right = run(false, make())
+      for _, workers in ipairs {2, 3} do
+        meissa.init {workers = workers}
+        for _, prints in ipairs {false, true} do assert.same(right, run(prints, make())) end
+      end
+      if name ~= "a table that is changed" then return end
+      meissa.init {workers = 0}
+      assert.same(right, run(false, function(t)
+        return {merge = "mean", filter = {magnitude = t < 2 and 100 or 0}}
+      end))
+    end)
+  end
+end)
