@@ -47,6 +47,12 @@ return {
     rule = "a block waits for all who make what it may read",
     finders = {stale, random},
     mutants = {
+      {"what nobody writes is hidden", "lua/meissa/driver/round_check.lua",
+       "hidden[e] = written[k][e] and poison or start[e]", "hidden[e] = poison",
+       finders = {{spec = "spec/driver/iterate_guards_spec.lua"}}},
+      {"nothing is hidden in the end", "lua/meissa/driver/round_check.lua",
+       "hidden[e] = written[k][e] and poison or start[e]", "hidden[e] = start[e]",
+       finders = {{spec = "spec/driver/iterate_guards_spec.lua"}}},
       {"what is read was written in the same round", "csrc/depend/round.c",
        "  ms_constraint row = {.constant = -sign * bound};",
        "  fix_to_zero(system, MS_COLUMN_D(0));\n  ms_constraint row = {.constant = -sign * bound};",

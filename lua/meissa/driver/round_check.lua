@@ -3,10 +3,13 @@
 --
 -- Each block of the first round is run twice in this process, the second time with everything that
 -- it is said not to read replaced by nan: it has to leave the same bits. And it has to write rows
--- of its own range only. Other arrays that the loop writes are put back after each block.
+-- of its own range only. Other arrays that the loop writes are put back after each block. What no
+-- round writes may be read by anybody: where a block leaves other bits, only what the first rounds
+-- write is replaced, and it is run once more.
 -- @module meissa.driver.round_check
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.loop_failure"
@@ -21,6 +24,12 @@ local M = {}
 ffi.cdef 'int meissa_memcmp(const void *, const void *, size_t) __asm__("memcmp");'
 
 local POISON = {float = 0 / 0, double = 0 / 0, int32 = 2 ^ 31 - 1, int64 = 2 ^ 53}
+
+-- Pointers to elements of these types, as integers of the same size: bits are compared.
+local BITS = {float = "int32_t *", double = "int64_t *", int32 = "int32_t *", int64 = "int64_t *"}
+
+-- Rounds that are looked at for what is written.
+local ROUNDS = 8
 
 -- Ends a block that is to leave nothing.
 local UNDO = {}
@@ -70,6 +79,11 @@ local function same_beside(a, b, pieces, r)
   return ffi.C.meissa_memcmp(a + from, b + from, pieces.behind - from) == 0
 end
 
+-- Hides what all ranges make.
+local function hide_all(run, own)
+  for r = 1, run.grid.ranges[2] do copy_rows(own.poisoned, own.bad, own.pieces, r) end
+end
+
 -- What is held of each array beside its versions: where rows are, its start, memory that has
 -- nothing to be read but what a block reads.
 local function begin(run)
@@ -80,7 +94,7 @@ local function begin(run)
     local own = {pieces = pieces_of(run, k), start = pointer_of(each.start), bad = pointer_of(bad),
                  poisoned = pointer_of(poisoned), made = pointer_of(each.ring[1]),
                  keep = {bad, poisoned}}
-    for r = 1, run.grid.ranges[2] do copy_rows(own.poisoned, own.bad, own.pieces, r) end
+    hide_all(run, own)
     list[k] = own
   end
   return list
@@ -122,12 +136,76 @@ local function describe_range(run, r)
   return failures.describe_block(run, run.grid.layout, r - 1)
 end
 
+-- Elements that differ from what memory was filled with, before rows were run: they were written.
+local function mark_written(own, k, r, run, written)
+  local kind = array.describe(run.versions.memory.arrays[k].start).type
+  local made, filled = ffi.cast(BITS[kind], own.made), ffi.cast(BITS[kind], own.bad)
+  local size = c_api.element_sizes[kind]
+  for _, piece in ipairs(own.pieces[r] or {}) do
+    for e = piece[1] / size, (piece[1] + piece[2]) / size - 1 do
+      if made[e] ~= filled[e] then written[e] = true end
+    end
+  end
+end
+
+-- Runs a block of a round on the start, and marks what it writes; whether it ran.
+local function note_block(run, job, round, r, arrays, written)
+  local ran
+  local ok, err = pcall(failures.undo_here, run, job.key, job.operands, function()
+    local versions = job.instance.versions
+    versions:begin((round - 1) * run.grid.ranges[2] + r - 1)
+    for k, own in ipairs(arrays) do
+      versions.arrays[k - 1].last, versions.arrays[k - 1].next = own.start, own.made
+      copy_rows(own.made, own.bad, own.pieces, r)
+    end
+    ran = job.run_block((round - 1) * run.grid.ranges[2] + r - 1)
+    error(UNDO, 0)
+  end)
+  if not ok and err ~= UNDO then error(err, 0) end
+  for k, own in ipairs(arrays) do
+    if ran then mark_written(own, k, r, run, written[k]) end
+    copy_rows(own.made, own.start, own.pieces, r)
+  end
+  return ran
+end
+
+-- Has nothing be hidden but what the first rounds write.
+local function hide_written(run, job, arrays)
+  local written, rounds, runs = {}, math.min(ROUNDS, run.grid.ranges[1]), true
+  for k in ipairs(arrays) do written[k] = {} end
+  for round = 1, rounds do
+    for r = 1, run.grid.ranges[2] do
+      runs = runs and note_block(run, job, round, r, arrays, written)
+    end
+  end
+  for k, own in ipairs(arrays) do
+    local kind = array.describe(run.versions.memory.arrays[k].start).type
+    local hidden = ffi.cast(BITS[kind], own.bad)
+    local start, poison = ffi.cast(BITS[kind], own.start), hidden[0]
+    for e = 0, own.pieces.behind / c_api.element_sizes[kind] - 1 do
+      hidden[e] = written[k][e] and poison or start[e]
+    end
+    hide_all(run, own)
+  end
+end
+
+-- What a block leaves where all is hidden that it is said not to read.
+local function run_hidden(run, job, r, arrays, set)
+  show(arrays, set, false)
+  local left = run_block(run, job, r, arrays, true)
+  show(arrays, set, true)
+  return left
+end
+
 local function check_block(run, job, r, arrays, set)
   local right = run_block(run, job, r, arrays, false)
   if not right then return false end -- the loop will tell of that
-  show(arrays, set, false)
-  local other = run_block(run, job, r, arrays, true)
-  show(arrays, set, true)
+  local other = run_hidden(run, job, r, arrays, set)
+  if other ~= right and not job.narrowed then
+    job.narrowed = true
+    hide_written(run, job, arrays)
+    other = run_hidden(run, job, r, arrays, set)
+  end
   for k, own in ipairs(arrays) do
     if not same_beside(own.made, own.start, own.pieces, r) then
       errors.raise("BUG", "%s writes elements of array %d of meissa.iterate that are of another " ..
