@@ -4,23 +4,11 @@
  * many rounds in turn. */
 #include <stdlib.h>
 
-#include "sync/gate.h"
+#include "sync/gate_open.h"
 
 #define EACH 8 /* blocks of a worker */
 
 double gate_decisions(double workers, double rounds, int everyone);
-
-/* Whether all that a block waits for before it reads in a round is finished: what a worker asks
- * (worker/rounds.c) without the waiting. */
-static bool is_open(const ms_gate *gate, uint32_t block, int64_t round, const uint64_t *finished) {
-  size_t count;
-  const ms_gate_term *terms = ms_gate_terms(gate, MS_GATE_READ, block, &count);
-  for (size_t i = 0; i < count; i++) {
-    int64_t needed = ms_gate_count(&terms[i], round);
-    if (needed > 0 && finished[terms[i].worker] < (uint64_t)needed) return false;
-  }
-  return true;
-}
 
 /* How many of the decisions let a block in, of workers * EACH blocks in each round; each reads all
  * ranges, or its neighbours'. Negative: there is no gate. */
@@ -49,7 +37,7 @@ double gate_decisions(double workers, double rounds, int everyone) {
   double open = gate == NULL ? -1 : 0;
   for (int64_t t = 1; gate != NULL && t <= (int64_t)rounds; t++) {
     for (uint32_t b = 0; b < blocks; b++) {
-      open += is_open(gate, b, t, finished);
+      open += ms_gate_open(gate, MS_GATE_READ, b, t, finished);
       finished[owner[b]] = ms_gate_before(gate, b, t) + 1;
     }
   }

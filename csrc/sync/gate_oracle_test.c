@@ -95,9 +95,9 @@ static bool gate_lets(const scene *s, const moment *now, const event *next) {
   bool reads = next->kind == READ_BEGINS, both = reads && !s->setting.two_phase, open = true;
   count_finished(s, now, MS_GATE_READ, done);
   count_finished(s, now, MS_GATE_WRITE, seen);
-  if (reads) open = is_open(s->gate, MS_GATE_READ, next->block, next->round, done);
+  if (reads) open = ms_gate_open(s->gate, MS_GATE_READ, next->block, next->round, done);
   if (reads && !both) return open;
-  return open && is_open(s->gate, MS_GATE_WRITE, next->block, next->round, seen);
+  return open && ms_gate_open(s->gate, MS_GATE_WRITE, next->block, next->round, seen);
 }
 
 /* Reads at some moment of the block's reading: the version must be of the gate's window. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/test.h"
-#include "sync/gate.h"
+#include "sync/gate_open.h"
 
 #define MOST_WORKERS 4
 #define MOST_BLOCKS  6
@@ -85,18 +85,6 @@ static inline scene make_scene(const cast *who, const ms_gate_setting *setting, 
   if (made.gate == NULL) fprintf(stderr, "%s\n", err.message);
   if (made.gate == NULL) abort();
   return made;
-}
-
-/* Whether a block may take a step in a round, when each worker has finished so many blocks. */
-static inline bool is_open(const ms_gate *gate, ms_gate_step step, uint32_t block, int64_t round,
-                           const uint64_t *finished) {
-  size_t count;
-  const ms_gate_term *terms = ms_gate_terms(gate, step, block, &count);
-  for (size_t i = 0; i < count; i++) {
-    int64_t needed = ms_gate_count(&terms[i], round);
-    if (needed > 0 && finished[terms[i].worker] < (uint64_t)needed) return false;
-  }
-  return true;
 }
 
 /* ---- what a moment is like ---- */

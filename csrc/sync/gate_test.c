@@ -173,7 +173,7 @@ static bool is_let_in(search *s, const moment *now, const event *next) {
   for (int step = reads ? MS_GATE_READ : MS_GATE_WRITE;
        step <= (reads && of->setting.two_phase ? MS_GATE_READ : MS_GATE_WRITE); step++) {
     count_finished(of, now, step, finished);
-    open = open && is_open(of->gate, step, next->block, next->round, finished);
+    open = open && ms_gate_open(of->gate, step, next->block, next->round, finished);
   }
   if (reads) right = may_read(of, now, next->block, next->round);
   if (!reads || !of->setting.two_phase) {
