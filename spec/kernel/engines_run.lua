@@ -61,11 +61,9 @@ end
 -- @bool fast which flags
 -- @func[opt] change changes the whole text before it is compiled, to a wrong one, which is no other
 -- with less optimisation
--- @bool[opt] less optimisation, for texts that are as they are: what they mean is asked, and not
--- what the compiler makes of it
 -- @treturn func waits for the compiler and gives a list with a function for each text, and one that
 -- unloads them
-function M.compile(texts, fast, change, less)
+function M.compile(texts, fast, change)
   local parts, names = { prelude(fast) }, {}
   for n, text in ipairs(texts) do
     made = made + 1
@@ -76,8 +74,7 @@ function M.compile(texts, fast, change, less)
   parts[#parts + 1] = "\n__attribute__((visibility(\"default\"))) int ms_native_run(void);\n"
     .. "int ms_native_run(void) { return 0; }\n"
   local whole = table.concat(parts)
-  if change then whole = change(whole) end
-  if change or less then whole = '#pragma GCC optimize("O1")\n' .. whole end
+  if change then whole = '#pragma GCC optimize("O1")\n' .. change(whole) end
   local build, why = compiler.build(whole, fast)
   assert(build, why)
   build:start(0)

@@ -4,9 +4,7 @@
 -- compiled, native kernels, blocks of several sizes, and the plain loop give the same bits, and
 -- errors the same words and places; bugs put into native kernels on purpose are found.
 -- MEISSA_TEST_SEED=n replays a run, MEISSA_BODIES=n sets how many bodies it has. Without a seed all
--- runs have the same bodies; `make fuzz-engines` draws others each time. What a kernel's text means
--- shows however it is optimised, and the compiler takes more than all else: unless MEISSA_BODIES is
--- set, two batches of three have less of it than users.
+-- runs have the same bodies; `make fuzz-engines` draws others each time.
 local compiler = require("meissa.kernel.compiler")
 local fast = dofile("spec/kernel/engines_fast.lua")
 local mutants = dofile("spec/kernel/engines_mutants.lua")
@@ -15,8 +13,7 @@ local runner = dofile("spec/kernel/engines_run.lua")
 local behind_prelude = dofile("spec/kernel/run.lua").behind_prelude
 
 local seed = require "spec.support.seed"
-local asked = tonumber(os.getenv("MEISSA_BODIES") or "")
-local count = asked or 300
+local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 300
 -- Kernels in one compilation; and for a mutant, and how often more are tried.
 local BATCH, FEW, MOST_TRIES = 30, 5, 12
 
@@ -43,7 +40,7 @@ local function fail(studied, words)
 end
 
 -- Has the native kernels of a list compiled; a function that calls visit(studied, entry) for each.
-local function each_native(list, visit, change, less)
+local function each_native(list, visit, change)
   local texts, chosen = {}, {}
   for _, studied in ipairs(list) do
     if studied.static.native then
@@ -52,7 +49,7 @@ local function each_native(list, visit, change, less)
     end
   end
   if #texts == 0 then return function() end end
-  local finish = runner.compile(texts, false, change, less)
+  local finish = runner.compile(texts, false, change)
   return function()
     local entries, unload = finish()
     for n, studied in ipairs(chosen) do visit(studied, entries[n]) end
@@ -137,7 +134,7 @@ describe("the engines (MEISSA_TEST_SEED=" .. seed .. ")", function()
       local run_native = not missing and each_native(list, function(studied, entry)
         local words = runner.compare_native(studied, entry)
         if words then fail(studied, words) end
-      end, nil, not asked and (first - seed * 1000 - 1) / BATCH % 3 ~= 0)
+      end)
       for _, studied in ipairs(list) do
         local words = runner.compare_lua(studied)
         if not words and runner.is_plain(studied.loop) then
