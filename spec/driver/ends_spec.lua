@@ -100,10 +100,13 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         local ok, err = pcall(function()
           for i in parallel(64, {impure = true}) do
             if i == 1 then
-              sleep(0.1)
+              while not io.open("begun") do sleep(0.01) end
               error("stop here")
             end
-            if i > 32 then while true do A[i] = A[i] + 1 end end
+            if i > 32 then
+              io.open("begun", "w"):close()
+              while true do A[i] = A[i] + 1 end
+            end
           end
         end)
         print(ok, err.code, err.iteration[1], meissa.clock() - started < 2.5)
