@@ -95,7 +95,8 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 PRELUDE := $(addprefix csrc/,kernel/native/native.h kernel/native/fault.h kernel/native/value.h \
            kernel/native/small_rows.h \
            base/lua_math.h kernel/emit/lua_bit.h array/lanes.h array/rowwise.h \
-           array/magnitudes.h array/touched.h base/philox.h base/normal.h kernel/emit/draws.h kernel/emit/ahead.h)
+           array/magnitudes.h array/touched.h base/philox.h base/normal.h kernel/emit/draws.h \
+           kernel/emit/philox_lanes.h kernel/emit/ahead.h kernel/emit/batch.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
 $(BUILD)/gen/prelude_fast.inc: csrc/kernel/native/fast.h $(PRELUDE:%/lanes.h=%/anyorder.h)

@@ -75,7 +75,7 @@ local function library_text(prelude)
   export("double spec_draw_normal(ms_draws *draws)",
     "return ms_draw_normal(ms_draws_next(draws), draws);")
   export("double spec_draw_whole(ms_draws *draws, double lo, double hi)",
-    "return ms_draw_whole(ms_draws_next(draws), lo, hi);")
+    "return ms_draw_whole(ms_draw_unit(ms_draws_next(draws)), lo, hi);")
   text[#text + 1] = "static ms_ahead ahead; static ms_drawing drawing; static int dims;"
   export("void spec_ahead_new(const ms_draws *place, int given)",
     "dims = given; drawing = ms_ahead_new(&ahead, place, dims);")

@@ -15,17 +15,9 @@
 #define MS_KERNEL_EMIT_AHEAD_H
 
 #include "kernel/emit/draws.h"
+#include "kernel/emit/philox_lanes.h"
 
-/* Counters in a register, and registers for each of a counter's four words: of AVX2's sixteen three
- * times four, as there are four more that all counters have in common. */
-#ifdef __AVX512F__
-#define MS_AHEAD_LANES     8
-#define MS_AHEAD_REGISTERS 4
-#else
-#define MS_AHEAD_LANES     4
-#define MS_AHEAD_REGISTERS 3
-#endif
-#define MS_AHEAD       (MS_AHEAD_LANES * MS_AHEAD_REGISTERS) /* draws that are made together */
+#define MS_AHEAD       MS_LANES_COUNTERS /* draws that are made together */
 #define MS_AHEAD_DRAWS 8 /* of an iteration that are made with those of the next ones */
 #define MS_AHEAD_ALONE 4 /* of an iteration before others of it are made together */
 
@@ -56,70 +48,6 @@ static inline ms_drawing ms_ahead_new(ms_ahead *ahead, const ms_draws *place, in
   return (ms_drawing){.index = place->index[dims - 1], .draw = place->draw};
 }
 
-#ifdef __AVX2__
-typedef uint64_t ms_lanes __attribute__((vector_size(8 * MS_AHEAD_LANES)));
-
-/* Products of the low halves. */
-static inline ms_lanes ms_lanes_times(ms_lanes a, ms_lanes b) {
-#ifdef __clang__
-  return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu);
-#else
-  typedef int ms_halves __attribute__((vector_size(8 * MS_AHEAD_LANES)));
-#ifdef __AVX512F__
-  typedef long long ms_longs __attribute__((vector_size(8 * MS_AHEAD_LANES)));
-  return (ms_lanes)__builtin_ia32_pmuludq512_mask((ms_halves)a, (ms_halves)b, (ms_longs)a, -1);
-#else
-  return (ms_lanes)__builtin_ia32_pmuludq256((ms_halves)a, (ms_halves)b);
-#endif
-#endif
-}
-
-/* Philox for MS_AHEAD counters, which go on by steps, several in a register, as ms_philox_at has
- * it. The high halves of what holds a word are anything. */
-static inline void ms_ahead_philox(uint64_t key, uint64_t low, uint64_t low_step, uint64_t high,
-                                   uint64_t high_step, uint64_t *bits) {
-  enum { LANES = MS_AHEAD_LANES, REGISTERS = MS_AHEAD_REGISTERS };
-  ms_lanes c0[REGISTERS], c1[REGISTERS], c2[REGISTERS], c3[REGISTERS], lane;
-  const ms_lanes m0 = (ms_lanes){0} + MS_PHILOX_MULTIPLIER_0;
-  const ms_lanes m1 = (ms_lanes){0} + MS_PHILOX_MULTIPLIER_1;
-  for (uint64_t k = 0; k < LANES; k++) lane[k] = k;
-  const ms_lanes lows = lane * low_step, highs = lane * high_step;
-  uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-  for (uint64_t r = 0; r < REGISTERS; r++) {
-    c0[r] = lows + (low + LANES * r * low_step);
-    c2[r] = highs + (high + LANES * r * high_step);
-    c1[r] = c0[r] >> 32;
-    c3[r] = c2[r] >> 32;
-  }
-#pragma GCC unroll 1
-  for (int round = 0; round < MS_PHILOX_ROUNDS; round++) {
-    const ms_lanes w0 = (ms_lanes){0} + k0, w1 = (ms_lanes){0} + k1;
-#pragma GCC unroll 4
-    for (int r = 0; r < REGISTERS; r++) {
-      ms_lanes p0 = ms_lanes_times(m0, c0[r]), p1 = ms_lanes_times(m1, c2[r]);
-      c0[r] = p1 >> 32 ^ c1[r] ^ w0;
-      c1[r] = p1;
-      c2[r] = p0 >> 32 ^ c3[r] ^ w1;
-      c3[r] = p0;
-    }
-    k0 += MS_PHILOX_WEYL_0;
-    k1 += MS_PHILOX_WEYL_1;
-  }
-  for (int r = 0; r < REGISTERS; r++) {
-    ms_lanes half = c1[r] << 32 | (c0[r] & 0xFFFFFFFFu);
-    __builtin_memcpy(bits + LANES * r, &half, sizeof half);
-  }
-}
-#else
-static inline void ms_ahead_philox(uint64_t key, uint64_t low, uint64_t low_step, uint64_t high,
-                                   uint64_t high_step, uint64_t *bits) {
-  for (uint64_t k = 0; k < MS_AHEAD; k++) {
-    ms_philox words = ms_philox_at(key, low + k * low_step, high + k * high_step);
-    bits[k] = ms_philox_half(&words, 0);
-  }
-}
-#endif
-
 /* The counter's high half for a draw. */
 static inline uint64_t ms_ahead_high(const ms_ahead *ahead, uint32_t draw) {
   return (uint64_t)ahead->place.ordinal << 32 | draw;
@@ -140,7 +68,7 @@ static inline void ms_ahead_iterations(ms_ahead *ahead, ms_drawing *now, int dim
   now->count = MS_AHEAD;
   now->draws = expected < MS_AHEAD_DRAWS ? expected : MS_AHEAD_DRAWS;
   for (uint32_t d = 0; d < now->draws; d++)
-    ms_ahead_philox(ahead->key, ahead->low, ahead->low_step, ms_ahead_high(ahead, d), 0,
+    ms_lanes_philox(ahead->key, ahead->low, ahead->low_step, ms_ahead_high(ahead, d), 0,
                     ahead->next[d]);
 }
 
@@ -201,7 +129,7 @@ static __attribute__((noinline, unused)) uint64_t ms_ahead_more(ms_ahead *ahead,
     ms_philox words = ms_philox_at(ahead->key, ahead->place.iteration, ms_ahead_high(ahead, draw));
     return ms_philox_half(&words, 0);
   }
-  ms_ahead_philox(ahead->key, ahead->place.iteration, 0, ms_ahead_high(ahead, draw), 1,
+  ms_lanes_philox(ahead->key, ahead->place.iteration, 0, ms_ahead_high(ahead, draw), 1,
                   ahead->more);
   now->first = draw;
   now->held = MS_AHEAD;

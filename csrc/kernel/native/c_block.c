@@ -8,6 +8,7 @@
 #include "kernel/emit/nest.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_cache_prefetch.h"
+#include "kernel/native/c_draws.h"
 #include "kernel/native/c_jam.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
@@ -84,7 +85,8 @@ static const char *end_of(ms_writer *w, uint32_t d, bool first) {
 
 static void write_jammed(ms_writer *w, uint32_t d, const char *end);
 
-static void nest_loop(ms_writer *w, uint32_t d) {
+/* Begins the loop of a dimension; of the innermost one tells how it begins. */
+static void nest_loop(ms_writer *w, uint32_t d, ms_c_innermost *innermost) {
   int64_t step = extent_of(w, d)->range.step;
   const char *end = end_of(w, d, false);
   if (!ms_c_is_simple(end)) {
@@ -92,7 +94,11 @@ static void nest_loop(ms_writer *w, uint32_t d) {
     end = ms_c_text(w, "z%u", d + 1);
   }
   ms_c_line(w, "x%u = %s;", d + 1, end_of(w, d, true));
-  if (d + 1 == w->emitter->dims) write_jammed(w, d, end);
+  if (d + 1 == w->emitter->dims) {
+    write_jammed(w, d, end);
+    *innermost = (ms_c_innermost){.name = ms_c_text(w, "x%u", d + 1), .end = end, .step = step};
+    return;
+  }
   ms_c_line(w, "for (; x%u %s %s; x%u += %" PRId64 ") {", d + 1, step > 0 ? "<=" : ">=", end, d + 1,
             step);
 }
@@ -177,18 +183,16 @@ static uint32_t draw_dims(const ms_writer *w, bool entries) {
   return entries && w->emitter->job->space->positions ? 1 : w->emitter->dims;
 }
 
-/* Tells the random numbers which iteration begins. */
-static void begin_draws(ms_writer *w, bool entries) {
-  if (!ms_emitter_draws(w->emitter->job)) return;
+/* These numbers, as C. */
+static const char *draw_index(ms_writer *w, bool entries) {
   const char *index = "(double)x1";
-  if (!entries || !w->emitter->job->space->positions) {
-    for (uint32_t d = 0; d < draw_dims(w, entries); d++) {
-      const char *part = entries ? ms_c_text(w, "(double)ms_coord%u[x1 - 1]", d + 1)
-                                 : ms_c_text(w, "(double)x%u", d + 1);
-      index = d == 0 ? part : ms_c_text(w, "%s, %s", index, part);
-    }
+  if (entries && w->emitter->job->space->positions) return index;
+  for (uint32_t d = 0; d < w->emitter->dims; d++) {
+    const char *part = entries ? ms_c_text(w, "(double)ms_coord%u[x1 - 1]", d + 1)
+                               : ms_c_text(w, "(double)x%u", d + 1);
+    index = d == 0 ? part : ms_c_text(w, "%s, %s", index, part);
   }
-  ms_c_line(w, "ms_ahead_begin(&ahead, &drawing, ms_dims, (const double[]){%s});", index);
+  return index;
 }
 
 /* ---- several iterations at once ---- */
@@ -265,6 +269,35 @@ static void write_inside(ms_writer *w, const void *body) {
   ms_c_block(w, body);
 }
 
+static void write_iteration(ms_writer *w, bool entries) {
+  ms_c_variables_begin(w);
+  if (ms_emitter_draws(w->emitter->job)) ms_c_draws_begin(w, draw_index(w, entries));
+  declare_loop_variables(w, entries);
+  ms_c_line(w, "{");
+  ms_c_region(w, w->emitter->body, write_inside, w->emitter->body);
+  ms_c_line(w, "}");
+  if (w->emitter->leaves) ms_c_line(w, "ms_next:;");
+  ms_c_variables_end(w);
+  ms_c_cache_prefetch(w);
+}
+
+/* The loops over a block: what draws are made at once is known once the inside is. */
+static void write_loops(ms_writer *w, bool entries) {
+  uint32_t outer = entries ? 0 : w->emitter->dims - 1;
+  ms_c_innermost loop = {.name = "x1", .end = "last", .step = 1};
+  for (uint32_t d = 0; d <= outer && !entries; d++) nest_loop(w, d, &loop);
+  ms_text inside = {0}, *out = w->out;
+  w->out = &inside;
+  write_iteration(w, entries);
+  w->out = out;
+  loop.index = draw_index(w, entries);
+  uint32_t opened = outer + ms_c_draws_open(w, &loop);
+  ms_text_append(w->out, inside.bytes, inside.length);
+  w->failed = w->failed || inside.failed;
+  ms_text_free(&inside);
+  for (uint32_t l = 0; l < opened; l++) ms_c_line(w, "}");
+}
+
 void ms_c_function(ms_writer *w) {
   bool entries = ms_emitter_entries(w->emitter->job);
   uint32_t loops = entries ? 1 : w->emitter->dims;
@@ -275,25 +308,12 @@ void ms_c_function(ms_writer *w) {
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
-  if (ms_emitter_draws(w->emitter->job)) {
-    ms_c_line(w, "enum { ms_dims = %u };", draw_dims(w, entries));
-    ms_c_line(w, "ms_ahead ahead;");
-    ms_c_line(w, "ms_drawing drawing = ms_ahead_new(&ahead, ms_place, ms_dims);");
-  }
+  w->batches = false;
+  if (ms_emitter_draws(w->emitter->job))
+    ms_c_draws_declare(w, draw_dims(w, entries), entries && !w->emitter->job->space->positions);
   ms_c_tables_begin(w);
   ms_c_variables_declare(w);
-  if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
-  for (uint32_t d = 0; !entries && d < loops; d++) nest_loop(w, d);
-  ms_c_variables_begin(w);
-  begin_draws(w, entries);
-  declare_loop_variables(w, entries);
-  ms_c_line(w, "{");
-  ms_c_region(w, w->emitter->body, write_inside, w->emitter->body);
-  ms_c_line(w, "}");
-  if (w->emitter->leaves) ms_c_line(w, "ms_next:;");
-  ms_c_variables_end(w);
-  ms_c_cache_prefetch(w);
-  for (uint32_t l = 0; l < loops; l++) ms_c_line(w, "}");
+  write_loops(w, entries);
   ms_c_variables_give(w);
   ms_c_tables_end(w);
   ms_c_line(w, "return MS_NATIVE_RAN;");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/native/c_array.h"
+#include "kernel/native/c_draws.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_recursive.h"
 #include "kernel/native/c_region.h"
@@ -70,7 +71,6 @@ static const ms_node *place_of(const ms_writer *w, const ms_node *call) {
 /* meissa.random: each call draws, so it is a statement of its own. */
 static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entry) {
   ms_c_value values[MS_RETURNS];
-  static const char bits[] = "ms_ahead_next(&ahead, &drawing, ms_dims)";
   const char *limit[2] = {"1.0", NULL}, *held = ms_c_temp(w);
   uint32_t count = node->kids - 1;
   if (w->within != NULL)
@@ -83,9 +83,9 @@ static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entr
     limit[count == 1 ? 1 : k] = values[k].text;
   }
   if (entry->shape == MS_LIBRARY_NORMAL) {
-    ms_c_line(w, "const double %s = ms_draw_normal(%s, &ahead.place);", held, bits);
+    ms_c_line(w, "const double %s = ms_draw_normal(%s, ms_place);", held, ms_c_draw(w, false));
   } else if (count == 0) {
-    ms_c_line(w, "const double %s = ms_draw_unit(%s);", held, bits);
+    ms_c_line(w, "const double %s = %s;", held, ms_c_draw(w, true));
   } else {
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_draw_range(%s, %s))) {", limit[0], limit[1]);
     ms_c_line(w, "fault->other = %s;", limit[1]);
@@ -93,7 +93,8 @@ static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entr
     ms_c_line(w, "ms_stop(fault, MS_NATIVE_RANDOM, %u, 0, %u, %s);", place->line, count, limit[0]);
     ms_c_leave(w, place);
     ms_c_line(w, "}");
-    ms_c_line(w, "const double %s = ms_draw_whole(%s, %s, %s);", held, bits, limit[0], limit[1]);
+    ms_c_line(w, "const double %s = ms_draw_whole(%s, %s, %s);", held, ms_c_draw(w, true), limit[0],
+              limit[1]);
   }
   return number(MS_FORM_DOUBLE, MS_ANY_PRECISION, held);
 }

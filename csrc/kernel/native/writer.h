@@ -132,6 +132,9 @@ typedef struct ms_c_outer_list {
 
 #define MS_LISTS MS_KERNEL_LISTS
 
+/* Most draws of an iteration that are made with those of others. */
+#define MS_C_DRAWS 16
+
 typedef struct ms_writer {
   ms_emitter *emitter;
   ms_typed *typed;
@@ -177,6 +180,9 @@ typedef struct ms_writer {
   uint32_t lists;
   ms_cache_prefetch ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
+  bool batches;          /* draws are those of many iterations: c_draws.h; */
+  uint32_t draws;        /* how many are written, and which are numbers from 0 to 1 */
+  bool draws_unit[MS_C_DRAWS];
   bool declines;         /* blocks whose guards fail are left to the Lua engine */
   bool counted;          /* all loops of the quick text are: it does not take for ever */
   bool careful_counted;  /* the same of the careful text */
