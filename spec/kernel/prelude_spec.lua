@@ -85,6 +85,11 @@ local function library_text(prelude)
     "return ms_draw_unit(ms_ahead_next(&ahead, &drawing, dims));")
   export("double spec_ahead_normal(void)",
     "return ms_draw_normal(ms_ahead_next(&ahead, &drawing, dims), &ahead.place);")
+  export("void spec_batch(const ms_draws *place, int given, const double *index, double step, "
+    .. "uint32_t draw, int64_t count, int units, double *out)",
+    "ms_batch batch = ms_batch_new(place); ms_batch_begin(&batch, given, index, step); "
+    .. "for (int64_t k = 0; k < count; k += MS_BATCH, ms_batch_advance(&batch, MS_BATCH)) "
+    .. "ms_batch_draw(&batch, draw, ms_whole_least(count - k, MS_BATCH), units, out + k);")
   -- Roundings to float that a compiler might leave out.
   export("void spec_scale(float *row)",
     "for (int k = 1; k <= 6; k++) ms_row_scal_float(row, 1, 4, (double)k * 1.1);")
@@ -230,6 +235,33 @@ local function place(seed, ordinal)
   return own
 end
 
+-- Draws of many iterations at once, along each of some dimensions.
+local function check_batches(library)
+  math.randomseed(5)
+  local room = ffi.new("double[400]")
+  local words = ffi.cast("uint64_t *", room)
+  for _ = 1, 60 do
+    local dims, step, count = math.random(3), math.random(-3, 3), math.random(300)
+    local draw, index, at = math.random(0, 5), ffi.new("double[3]"), {}
+    for d = 1, dims do
+      at[d] = math.random(2 ^ 31) - 2 ^ 30
+      index[d - 1] = at[d]
+    end
+    local units = math.random(2) == 1
+    library.spec_batch(place(7, dims), dims, index, step, draw, count, units and 1 or 0, room)
+    local before = random.open { seed = 7, ordinal = dims }
+    for k = 0, count - 1 do
+      random.restart(unpack(at, 1, dims))
+      for _ = 1, draw do random.random() end
+      local want = random.random()
+      local got = units and room[k] or tonumber(bit.rshift(words[k], 11)) * 2 ^ -53
+      if got ~= want then error(("draw %d: %.17g, not %.17g"):format(k, got, want)) end
+      at[dims] = at[dims] + step
+    end
+    random.close(before)
+  end
+end
+
 local compilers = {}
 for _, compiler in ipairs { "gcc", "clang" } do
   if os.execute("command -v " .. compiler .. " >/dev/null 2>&1") == 0 then
@@ -356,6 +388,8 @@ for _, compiler in ipairs(compilers) do
         end
       end)
 
+      it("draws the same for many iterations", function() check_batches(library) end)
+
       it("has the core's row operations", function()
         math.randomseed(3)
         for _, count in ipairs { 0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 4200 } do
@@ -387,5 +421,6 @@ describe("The prelude in fast mode", function()
       assert.is_true(math.abs(got - exact) <= 1e-5 * size)
     end
     assert.is_true(math.abs(library.spec_math_pow(2.1, 0.5) - 2.1 ^ 0.5) < 1e-15)
+    check_batches(library)
   end)
 end)

@@ -12,6 +12,7 @@ local fates = {spec = "csrc/worker/simulated_session_test.c"}
 
 local library = {spec = "spec/driver/library_threads_spec.lua"}
 local prelude = {spec = "spec/kernel/prelude_spec.lua"}
+local batches = {spec = "spec/kernel/batches_spec.lua"}
 local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
 local compiled = {spec = "spec/driver/compiled_spec.lua"}
@@ -113,6 +114,33 @@ return {
        "next = next && ahead->place.index[d] == index[d];", "next = next || d < 0;"},
       {"all batches begin where the first one did", "csrc/kernel/emit/ahead.h",
        "ahead->low += now->count * ahead->low_step;", ";"},
+    },
+  },
+  {
+    rule = "bodies that draw as often in each iteration draw what others do",
+    finders = {batches},
+    mutants = {
+      {"draws of branches are sure", "csrc/kernel/native/c_draws.c",
+       "      return 1;\n", "      return node->kids;\n"},
+      {"so are those behind a return", "csrc/kernel/native/c_draws.c",
+       "drawn->fixed = drawn->fixed && is_last(node);", ";"},
+      {"functions are not looked into", "csrc/kernel/native/c_draws.c",
+       "if (drawn->fixed) look(drawn, function->function->body);", ";"},
+      {"all batches begin where the first one did", "csrc/kernel/emit/batch.h",
+       "batch->low += (uint64_t)count * batch->step;", "(void)count;",
+       finders = {batches, prelude}},
+    },
+  },
+  {
+    rule = "sums to which a body adds whole numbers alone are integers",
+    finders = {batches},
+    mutants = {
+      {"others, too", "csrc/kernel/native/c_variable.c",
+       "== counting->at) counting->counts = false;", "== counting->at) return true;"},
+      {"nothing is 0", "csrc/kernel/native/c_variable.c",
+       "(n%u > 0 ? (double)n%u : %s)", "(n%u >= 0 ? (double)n%u : %s)"},
+      {"all add one", "csrc/kernel/native/c_variable.c",
+       "return whole ? (int64_t)node->number : 0;", "return whole;"},
     },
   },
   {

@@ -76,8 +76,8 @@ static inline bool ms_is_draw_range(double lo, double hi) {
   return ms_fits_int64(lo) && ms_fits_int64(hi) && lo <= hi && hi - lo < 0x1p53;
 }
 
-/* A whole number from lo to hi of a uniform one, for which ms_is_draw_range holds; all equally likely, but for what
- * 53 bits cannot divide. */
+/* A whole number from lo to hi of a uniform one, for which ms_is_draw_range holds; all equally
+ * likely, but for what 53 bits cannot divide. */
 static inline double ms_draw_whole(double unit, double lo, double hi) {
   return lo + __builtin_floor(unit * (hi - lo + 1));
 }

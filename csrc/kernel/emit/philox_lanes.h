@@ -21,7 +21,8 @@
 #define MS_LANES           4
 #define MS_LANES_REGISTERS 3
 #endif
-#define MS_LANES_COUNTERS (MS_LANES * MS_LANES_REGISTERS) /* that go through the rounds together */
+/* Counters that go through the rounds together. */
+#define MS_LANES_COUNTERS (MS_LANES * MS_LANES_REGISTERS)
 
 #ifdef __AVX2__
 typedef uint64_t ms_lanes __attribute__((vector_size(8 * MS_LANES)));

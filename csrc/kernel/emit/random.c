@@ -14,7 +14,8 @@ double ms_random_unit(ms_draws *draws) {
 }
 
 double ms_random_whole(ms_draws *draws, double lo, double hi) {
-  return ms_is_draw_range(lo, hi) ? ms_draw_whole(ms_random_unit(draws), lo, hi) : __builtin_nan("");
+  return ms_is_draw_range(lo, hi) ? ms_draw_whole(ms_random_unit(draws), lo, hi)
+                                  : __builtin_nan("");
 }
 
 double ms_random_deviate(ms_draws *draws) {

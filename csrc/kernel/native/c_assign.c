@@ -146,6 +146,7 @@ void ms_c_assignment(ms_writer *w, const ms_node *node) {
   const char *whole[MANY];
   uint32_t count = node->targets < MANY ? node->targets : MANY, given = node->kids - node->targets;
   ms_keeping keeping = {.assign = node};
+  if (ms_c_variable_step(w, node)) return;
   for (uint32_t k = node->targets; k < node->kids; k++)
     keeping.stores = keeping.stores || ms_typed_stores(w->typed, node->kid[k]);
   for (uint32_t t = 0; t < count && w->why->line == 0; t++) {

@@ -128,8 +128,8 @@ static uint32_t open_batches(ms_writer *w, const ms_c_innermost *loop) {
 
 uint32_t ms_c_draws_open(ms_writer *w, const ms_c_innermost *loop) {
   if (w->batches) return open_batches(w, loop);
-  ms_c_line(w, "for (; %s %s %s; %s += %" PRId64 ") {", loop->name, loop->step > 0 ? "<=" : ">=",
-            loop->end, loop->name, loop->step);
+  ms_c_line(w, "for (; %s %s %s; %s += %" PRId64 ") {", loop->name,
+            loop->step > 0 ? "<=" : ">=", loop->end, loop->name, loop->step);
   return 1;
 }
 

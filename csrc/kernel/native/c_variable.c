@@ -3,6 +3,8 @@
  * Writing C: captured scalars. See c_variable.h; variable.h says what is kept of each. */
 #include "kernel/native/c_variable.h"
 
+#include <inttypes.h>
+
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_value.h"
 
@@ -66,6 +68,69 @@ void ms_c_variable_slice(ms_writer *w, uint32_t capture, const char *key, const 
   ms_c_error(w, place, ms_c_text(w, "%s == MS_NATIVE_TABLE_MEMORY", got), "not enough memory");
 }
 
+/* ---- counts ---- */
+
+/* Most that one step adds: so many steps that the sum would be rounded take a block days. */
+#define MOST_STEP 16
+
+typedef struct ms_counting {
+  ms_writer *w;
+  uint32_t at;
+  bool counts;
+} ms_counting;
+
+static bool names(const ms_counting *counting, const ms_node *node) {
+  const ms_node *value;
+  return ms_typed_binding(counting->w->typed, node, &value) == counting->at && value == node;
+}
+
+static int64_t constant_step(const ms_node *node) {
+  bool whole = node->kind == MS_NUMBER && !node->boxed && node->number >= 1 &&
+               node->number <= MOST_STEP && node->number == (double)(int64_t)node->number;
+  return whole ? (int64_t)node->number : 0;
+}
+
+/* What `n = n + 1` adds; 0: it is no such statement. */
+static int64_t step_of(const ms_counting *counting, const ms_node *node) {
+  if (node->kind != MS_ASSIGN || node->targets != 1 || node->kids != 2) return 0;
+  const ms_node *sum = node->kid[1];
+  if (sum->kind != MS_BINARY || sum->op != MS_OP_ADD || !names(counting, node->kid[0])) return 0;
+  if (names(counting, sum->kid[0])) return constant_step(sum->kid[1]);
+  return names(counting, sum->kid[1]) ? constant_step(sum->kid[0]) : 0;
+}
+
+static bool visit_count(ms_node *node, void *context) {
+  ms_counting *counting = context;
+  const ms_node *value;
+  if (step_of(counting, node) > 0) return false;
+  if (ms_typed_binding(counting->w->typed, node, &value) == counting->at) counting->counts = false;
+  return counting->counts;
+}
+
+/* Whether all that happens to a variable is that the body adds whole numbers to it: then an integer
+ * has the same sum, of which the compiler may make the parts in any order. */
+static bool counts(ms_writer *w, uint32_t at) {
+  const ms_scalar_plan *scalar = w->emitter->scalar[at];
+  ms_kind_of kind = w->typed->variable[at];
+  if (scalar->role != MS_ROLE_REDUCTION || scalar->op != MS_REDUCE_SUM || scalar->unset ||
+      ms_c_representation(w, &kind) != MS_FORM_DOUBLE)
+    return false;
+  ms_counting counting = {w, at, true};
+  ms_node_walk((ms_node *)(uintptr_t)w->emitter->body, visit_count, &counting);
+  return counting.counts;
+}
+
+bool ms_c_variable_step(ms_writer *w, const ms_node *node) {
+  const ms_node *value;
+  uint32_t at = ms_typed_binding(w->typed, node->kid[0], &value);
+  if (at == MS_NO_CAPTURE || !ms_variable_is(w->emitter, at) || !w->counted_used[at]) return false;
+  ms_counting counting = {w, at, true};
+  ms_c_line(w, "n%u += %" PRId64 ";", at + 1, step_of(&counting, node));
+  return true;
+}
+
+/* ---- the variables ---- */
+
 void ms_c_variables_declare(ms_writer *w) {
   for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
     if (!ms_variable_is(w->emitter, c)) continue;
@@ -90,6 +155,8 @@ void ms_c_variables_declare(ms_writer *w) {
       if (ms_variable_has_head(w->emitter, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
     }
     ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
+    w->counted_used[c] = counts(w, c);
+    if (w->counted_used[c]) ms_c_line(w, "int64_t n%u = 0;", c + 1);
     bool ranked = ms_variable_is_ranked(w->emitter, c);
     if (ranked) ms_c_line(w, "int l%u = 0;", c + 1);
     if (ranked && ms_variable_has_streak(w->emitter, c))
@@ -153,6 +220,8 @@ void ms_c_variables_give(ms_writer *w) {
       continue;
     }
     if (value.form == MS_FORM_OBJECT) return;
+    if (w->counted_used[at])
+      value.text = ms_c_text(w, "(n%u > 0 ? (double)n%u : %s)", at + 1, at + 1, value.text);
     ms_c_line(w, "ms_give(results + %u, %s);", slot,
               ms_c_as_form(w, value, MS_FORM_VALUE, w->emitter->body));
     slot += 2;

@@ -21,6 +21,10 @@ void ms_c_variable_slice(ms_writer *w, uint32_t capture, const char *key, const 
 /* Appends the variables' declarations, for the beginning of a block. */
 void ms_c_variables_declare(ms_writer *w);
 
+/* Appends an assignment that counts, and says so: of a sum to which the body adds nothing but whole
+ * numbers, which is an integer. */
+bool ms_c_variable_step(ms_writer *w, const ms_node *assign);
+
 /* Appends what begins an iteration: nothing is assigned yet to variables whose last one counts. */
 void ms_c_variables_begin(ms_writer *w);
 

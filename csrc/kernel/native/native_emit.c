@@ -58,11 +58,12 @@ static int prepare(ms_writer *w, ms_error *err) {
   w->shared = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->pointer_used = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->touched_used = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->counted_used = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->stride_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
   w->extent_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
   if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL ||
-      w->pointer_used == NULL || w->touched_used == NULL || w->stride_used == NULL ||
-      w->extent_used == NULL)
+      w->pointer_used == NULL || w->touched_used == NULL || w->counted_used == NULL ||
+      w->stride_used == NULL || w->extent_used == NULL)
     return out_of_memory(err);
   for (ms_outside *code = w->typed->codes; code != NULL; code = code->next) {
     code->local = ms_arena_take(w->arena, (size_t)code->loop->tree->symbols + 1, sizeof *w->local);

@@ -168,6 +168,7 @@ typedef struct ms_writer {
   bool uncounted;                  /* how often it repeats something may not be known before */
   bool *pointer_used;              /* by binding */
   bool *touched_used;              /* by binding */
+  bool *counted_used;              /* by capture: sums that are integers, see c_variable.c */
   bool *stride_used, *extent_used; /* by binding * MS_MAX_DIMS + dimension */
   bool limit_used[MS_MAX_DIMS];    /* of the entries that are the space */
   bool *rows_used;                 /* by capture * MS_MAX_DIMS + part: parameters */
@@ -180,8 +181,8 @@ typedef struct ms_writer {
   uint32_t lists;
   ms_cache_prefetch ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
-  bool batches;          /* draws are those of many iterations: c_draws.h; */
-  uint32_t draws;        /* how many are written, and which are numbers from 0 to 1 */
+  bool batches;   /* draws are those of many iterations: c_draws.h; */
+  uint32_t draws; /* how many are written, and which are numbers from 0 to 1 */
   bool draws_unit[MS_C_DRAWS];
   bool declines;         /* blocks whose guards fail are left to the Lua engine */
   bool counted;          /* all loops of the quick text are: it does not take for ever */

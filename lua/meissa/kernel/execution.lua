@@ -164,16 +164,37 @@ end
 local decode_static, decode_where = decoder(encoded.from_message), decoder(encoded.from_message)
 local read_layout = decoder(layouts.read)
 
--- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
--- memory in the same places. Large tables are made for each job.
+-- Instances of a kernel that are kept: loops whose arrays change places from call to call, as those
+-- of two grids do, come back to the same few. One with memory of its own is alone.
+local MOST_KEPT = 4
+
+local function keep(fixed, made)
+  local kept = fixed.kept
+  if not kept or made.own or kept[1] and kept[1].own then
+    kept = {next = 1}
+    fixed.kept = kept
+  end
+  kept[kept.next], kept.next = made, kept.next % MOST_KEPT + 1
+end
+
+-- The one that a job can use: of its kind, on memory in the same places.
+local function kept_for(fixed, told, job)
+  for _, each in ipairs(fixed.kept or {}) do
+    if each.where == told.where and each.mark == job.mark and
+       kernel.renew(each.instance, told.run, told.draws) then
+      return each
+    end
+  end
+end
+
+-- A job's instance, given what is decoded of it. Large tables are made for each job.
 -- @return the instance, its private memory, and the blocks' layout
 local function instance_of(fixed, told, job)
-  local last, layout = fixed.last, read_layout(told.layout)
-  if last and last.where == told.where and last.mark == job.mark and
-     kernel.renew(last.instance, told.run, told.draws) then
-    if last.instance.versions then last.instance.versions:renew(told.first) end
-    if last.instance.posts then last.instance.posts:renew(told.posted) end
-    return last.instance, last.own, last.entries or layout
+  local known, layout = kept_for(fixed, told, job), read_layout(told.layout)
+  if known then
+    if known.instance.versions then known.instance.versions:renew(told.first) end
+    if known.instance.posts then known.instance.posts:renew(told.posted) end
+    return known.instance, known.own, known.entries or layout
   end
   local where, operands, entries = decode_where(told.where), job:operands(), nil
   if where.starts then
@@ -183,8 +204,12 @@ local function instance_of(fixed, told, job)
                                    told.first)
   M.post(instance, where, own, told.posted)
   if trace.on.kernel then trace.say("kernel", "instance operands=%d", #where.arrays) end
-  fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
-                                     own = own, entries = entries} or nil
+  if #where.bulk == 0 then
+    keep(fixed, {instance = instance, where = told.where, mark = job.mark, own = own,
+                 entries = entries})
+  else
+    fixed.kept = nil
+  end
   return instance, own, entries or layout
 end
 
