@@ -78,6 +78,8 @@ local PROMISED = {
   "functions of arrays are those of bodies",
   "products have the bits of dot, or of a loop over entries",
   "what is drawn ahead is what would be drawn",
+  "bodies that draw as often in each iteration draw what others do",
+  "sums to which a body adds whole numbers alone are integers",
   "kernels have those parts of the prelude that they need",
   "normal numbers are quantiles",
   "libraries of workers compute with one thread, unless the user says otherwise",
