@@ -16,6 +16,7 @@
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. package.path
 local arguments = require "arguments"
+local cores = require "cores"
 local ffi = require "ffi"
 local json = require "dkjson"
 local meissa = require "meissa"
@@ -128,17 +129,6 @@ if program then os.remove(program) end
 
 local EXCHANGED = 131072 -- elements
 
--- Seconds for which the workers have had a core.
-local function worked()
-  local sum = 0
-  for _, pid in ipairs(meissa.workers().pids) do
-    local file = assert(io.open("/proc/" .. pid .. "/schedstat"))
-    sum = sum + file:read("*n") * 1e-9
-    file:close()
-  end
-  return sum
-end
-
 local function train_array(rounds)
   local r = meissa.replicate(meissa.zeros(EXCHANGED), {replicas = 2, every = 1})
   for _, e in meissa.parallel(rounds, 2) do r[e] = r[e] + 1 end
@@ -158,9 +148,9 @@ end
 local function work_of(train, rounds)
   local best = math.huge
   for _ = 1, 6 do
-    local begun = worked()
+    local begun = cores.of_workers()
     train(rounds)
-    best = math.min(best, worked() - begun)
+    best = math.min(best, cores.of_workers() - begun)
   end
   return best
 end

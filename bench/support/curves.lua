@@ -80,7 +80,7 @@ end
 
 --- A curve of a model that is gone through in passes.
 -- @number passes how many @func pass pass(k) goes through the data once
--- @func look look(point) adds what has come of it, out of the timed region
+-- @func look look(point) adds what has come of it, out of the timed region; whether that will do
 -- @bool exchanges whether that is done by replicas, of which meissa.last() tells
 function M.learn(passes, pass, look, exchanges)
   local rounds, bytes, seconds, missed, waited, list = 0, 0, 0, 0, 0, {}
@@ -96,8 +96,8 @@ function M.learn(passes, pass, look, exchanges)
     end
     local point = {pass = k, rounds = rounds, seconds = seconds, megabytes = bytes / 1e6,
                    missed = missed, waited = waited}
-    look(point)
     list[k] = point
+    if look(point) then break end
   end
   return list
 end

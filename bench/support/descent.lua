@@ -1,15 +1,18 @@
 -- SPDX-License-Identifier: MIT
 --- Coordinate descent on a set of the lasso by a setting: as hand-written C, or on replicas; the
--- optimum; the fastest of a few runs (bench/adaptive.lua).
+-- optimum; the one in the middle of a few runs (bench/adaptive.lua).
 --
 -- A setting is {name =, by_hand = true} or {H = part of a share between two exchanges, replicas =,
 -- gamma =, sigma =, options = of meissa.replicate}; a set {name =, words =, columns =, y =,
--- lambda =}.
+-- lambda =}. The time `at` which a curve has come to a point is for how long cores have worked
+-- (cores.lua), and what the bytes take at a bandwidth.
+local cores = require "cores"
 local curves = require "curves"
 local ffi = require "ffi"
 local hand = require "hand"
 local lasso = require "lasso_cocoa"
 local lasso_sets = require "lasso_sets"
+local median = require "median"
 local meissa = require "meissa"
 
 local M = {}
@@ -22,16 +25,18 @@ void bench_lasso_pass(int64_t columns, const int64_t *first, const int32_t *row,
 
 local library
 
---- A set by name, "data" for the file that was asked for; `seed` is that of generated ones.
-function M.set(asked, name, seed)
+--- A set by name, "data" for the file that was asked for; `seed` is that of generated ones, `times`
+-- by what factor they have more points and features.
+function M.set(asked, name, seed, times)
   local set = {name = name, lambda = asked.lambda}
   if name == "data" then
     local X, y = meissa.read.libsvm(asked.data)
     set.columns, set.y, set.lambda = lasso.transpose(X), y, set.lambda or 10
   else
     local points, features, lambda = unpack(lasso_sets.sizes[name])
-    set.columns, set.y = lasso_sets.take(name, asked.points or points, asked.features or features,
-                                         seed)
+    times = times or 1
+    set.columns, set.y = lasso_sets.take(name, asked.points or times * points,
+                                         asked.features or times * features, seed)
     set.lambda = set.lambda or lambda
   end
   set.words = ("%s, %d features of %d points, lambda %g"):format(
@@ -86,8 +91,9 @@ local function look(problem, r, count)
   return drift, objective
 end
 
--- The curve of a setting.
-local function learn(asked, setting, set, passes)
+-- The curve of a setting; with `goal` it ends there.
+local function learn(asked, setting, set, passes, goal)
+  collectgarbage() -- what others have left
   local problem = lasso.new(set.columns, set.y, set.lambda)
   local count, gamma = setting.replicas or asked.replicas, setting.gamma or 1
   local sigma = setting.sigma or gamma * count
@@ -102,7 +108,12 @@ local function learn(asked, setting, set, passes)
     r = meissa.replicate(problem.v, options)
     pass = function() lasso.pass(problem, r, sigma, {}) end
   end
-  return curves.learn(passes, pass, function(point)
+  local worked = 0
+  return curves.learn(passes, function()
+    local begun = cores.clock()
+    pass()
+    worked = worked + cores.clock() - begun
+  end, function(point)
     local last = point.pass == passes
     local unmerged = r and setting.options and setting.options.final == "none"
     point.samples = point.pass * set.columns:size(1)
@@ -114,25 +125,43 @@ local function learn(asked, setting, set, passes)
     else
       point.loss = lasso.objective(problem, problem.v)
     end
-    point.at = point.seconds + point.megabytes / asked.bandwidth
+    point.at = worked + point.megabytes / asked.bandwidth
+    return goal and point.loss <= goal
   end, not setting.by_hand)
 end
 
---- The best of --runs runs of each setting, by the time to a target, and those times: by setting.
--- The settings take turns, so that what else the machine does is not one setting's.
-function M.race(asked, settings, set, goal)
-  local best, times = {}, {}
-  for _, setting in ipairs(settings) do learn(asked, setting, set, 1) end -- compilers
+-- Puts a list in another order.
+local function shuffle(list)
+  for n = #list, 2, -1 do
+    local other = math.random(n)
+    list[n], list[other] = list[other], list[n]
+  end
+end
+
+--- Of --runs runs of each setting the one in the middle by the time to a target, and those times:
+-- by setting. The settings take turns, each turn in another order, so that neither what else the
+-- machine does nor what the one before has left is one setting's. With `ends` a curve ends at the
+-- target, and a turn in which nothing is measured goes before: that is the compilers', LuaJIT's
+-- among them.
+function M.race(asked, settings, set, goal, ends)
+  local runs, middle, times, turn = {}, {}, {}, {unpack(settings)}
+  for _, setting in ipairs(settings) do
+    learn(asked, setting, set, ends and asked.passes or 1, ends and goal)
+    runs[setting] = {}
+  end
   for _ = 1, asked.runs do
-    for _, setting in ipairs(settings) do
-      local curve = learn(asked, setting, set, asked.passes)
-      local at = curves.within(curve, goal).at or math.huge
-      if not best[setting] or at < times[setting] then
-        best[setting], times[setting] = curve, at
-      end
+    shuffle(turn)
+    for _, setting in ipairs(turn) do
+      local curve = learn(asked, setting, set, asked.passes, ends and goal)
+      table.insert(runs[setting], {curve = curve,
+                                   at = curves.within(curve, goal).at or math.huge})
     end
   end
-  return best, times
+  for setting, list in pairs(runs) do
+    local run = median(list, function(a, b) return a.at < b.at end)
+    middle[setting], times[setting] = run.curve, run.at
+  end
+  return middle, times
 end
 
 return M

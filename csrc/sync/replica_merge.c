@@ -104,3 +104,23 @@ double ms_replica_change(double *delta, const double *after, const double *befor
   }
   return sqrt(sum);
 }
+
+void ms_replica_accumulate(double *sum, double factor, const double *after, const double *before,
+                           int64_t count) {
+  if (before == NULL) {
+    for (int64_t i = 0; i < count; i++) sum[i] += factor * after[i];
+  } else {
+    for (int64_t i = 0; i < count; i++) sum[i] += factor * (after[i] - before[i]);
+  }
+}
+
+void ms_replica_divide(double *out, const double *values, double divisor, int64_t count) {
+  for (int64_t i = 0; i < count; i++) out[i] = values[i] / divisor;
+}
+
+bool ms_replica_alike(const double *const *values, uint32_t number, int64_t count) {
+  for (uint32_t s = 1; s < number; s++) {
+    if (memcmp(values[0], values[s], (size_t)count * sizeof **values) != 0) return false;
+  }
+  return true;
+}

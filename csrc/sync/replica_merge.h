@@ -14,6 +14,7 @@
 #ifndef MS_SYNC_REPLICA_MERGE_H
 #define MS_SYNC_REPLICA_MERGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/api.h"
@@ -46,5 +47,15 @@ MS_API void ms_replica_weighted(double *value, int form, double lambda,
 /* delta = after - before; the 2-norm of it. */
 MS_API double ms_replica_change(double *delta, const double *after, const double *before,
                                 int64_t count);
+
+/* sum += factor * (after - before); `before` NULL: zeros. */
+MS_API void ms_replica_accumulate(double *sum, double factor, const double *after,
+                                  const double *before, int64_t count);
+
+/* Whether vectors have the same bits. */
+MS_API bool ms_replica_alike(const double *const *values, uint32_t number, int64_t count);
+
+/* out = values / divisor; `out` may be `values`. */
+MS_API void ms_replica_divide(double *out, const double *values, double divisor, int64_t count);
 
 #endif

@@ -141,16 +141,17 @@ local function heard(self, to, t, after)
   return {to = to, list = list, own = own, weights = from, complete = true}
 end
 
--- All hear all, unfiltered: computed once.
+-- All hear all, unfiltered: their mean is computed once; changes are added to what each had.
 local function merge_alike(self, before, after, out)
   local kind, n = self.settings.merge.kind, self.settings.replicas
   local all, number = pointers(kind == "add" and self.delta or after)
-  if kind == "add" then
-    lib.ms_replica_add(out[1], before[1], self.settings.merge.factor, all, number, self.count)
-  else
-    lib.ms_replica_mean(out[1], all, number, self.count)
+  for k = 1, n do
+    if kind == "add" then
+      lib.ms_replica_add(out[k], before[k], self.settings.merge.factor, all, number, self.count)
+    else
+      lib.ms_replica_mean(out[k], all, number, self.count)
+    end
   end
-  for k = 2, n do ffi.copy(out[k], out[1], 8 * self.count) end
   if topologies.reduces(self.settings.topology) then
     self.bytes = self.bytes + topologies.reduction_bytes(self.settings.topology, self.count)
   else

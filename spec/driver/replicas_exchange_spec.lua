@@ -125,6 +125,9 @@ for _, workers in ipairs {0, 3} do
                                                            filter = {relative = 0.1}}},
         {{}, {filter = {magnitude = 0.2}}}, {{filter = {magnitude = 0.2}}, {}},
         {{merge = {add = 0.25}}, {merge = {add = 0.5}}},
+        {{merge = {add = 0.25}, filter = {magnitude = 0.3}}, {merge = {add = 0.5}}},
+        {{merge = {add = 0.25}, filter = {magnitude = 0.3}, residual = "drop"},
+         {merge = {add = 0.5}}},
       } do
         local rows = expected(pair[1], "double", pair[2], 4)
         assert.same(rows, (exchanged(pair[1], "double", pair[2], 4)), "pair " .. n)

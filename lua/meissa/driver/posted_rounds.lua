@@ -9,9 +9,11 @@
 -- @module meissa.driver.posted_rounds
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local lags = require "meissa.driver.lags"
 local nesting = require "meissa.base.nesting"
+local merging = require "meissa.sync.merging"
 local message = require "meissa.kernel.message"
 local pool = require "meissa.driver.pool"
 local posts = require "meissa.sync.post"
@@ -25,6 +27,8 @@ local version_memory = require "meissa.driver.version_memory"
 local waits = require "meissa.sync.waits"
 
 local M = {}
+
+local lib = c_api.lib
 
 -- Blocks of a job at most: what each leaves is kept until its end.
 local MOST_BLOCKS = 2 ^ 20
@@ -72,6 +76,12 @@ local function send_rules(self)
   end
 end
 
+-- Whether the replicas of a group hear all of the round before, for now, and begin with the same.
+local function are_alike(state, settings)
+  local all, number = merging.pointers(state.before)
+  return settings_of.is_prompt(settings) and lib.ms_replica_alike(all, number, state.count)
+end
+
 -- What workers are told of a group.
 local function told_of(state, lagged, check, timed)
   local group, members, settings = state.group, {}, state.exchange and state.exchange.settings
@@ -80,7 +90,8 @@ local function told_of(state, lagged, check, timed)
     members[m] = {id = about.id, type = about.type, count = about.count}
   end
   return {options = settings and options_of(settings), count = state.count, lagged = lagged,
-          exact = settings and settings_of.is_exact(settings) or nil, check = check,
+          exact = settings and settings_of.is_exact(settings) or nil,
+          alike = settings and are_alike(state, settings) or nil, check = check,
           timed = timed,
           model = group.model and group.model.id, members = members}
 end

@@ -57,13 +57,12 @@ end
 
 --- Takes from elsewhere what a replica's rounds have changed,
 function Common:take_total(total)
-  local factor = self.settings.merge.factor
-  for i = 0, self.count - 1 do self.total[i] = self.total[i] + factor * total[i] end
+  lib.ms_replica_accumulate(self.total, self.settings.merge.factor, total, nil, self.count)
 end
 
 --- or where all have come to the same, from what they had together,
 function Common:take_common(before, after)
-  for i = 0, self.count - 1 do self.total[i] = self.total[i] + (after[i] - before[i]) end
+  lib.ms_replica_accumulate(self.total, 1, after, before, self.count)
 end
 
 --- and what replica k has of the sum of all.
@@ -79,7 +78,8 @@ function Common:value(values, out)
   elseif self:is_alike() then
     ffi.copy(out, values[1], 8 * count)
   elseif settings.merge.payload == "delta" then
-    for i = 0, count - 1 do out[i] = self.begin[i] + self.total[i] end
+    ffi.copy(out, self.begin, 8 * count)
+    lib.ms_replica_accumulate(out, 1, self.total, nil, count)
   else
     local all, number = pointers(values)
     lib.ms_replica_mean(out, all, number, count)

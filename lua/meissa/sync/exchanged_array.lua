@@ -75,15 +75,17 @@ local function check(options)
 end
 
 --- What exchanges vectors of `count` elements by some options.
+-- @bool alike whether all replicas begin with the same
 -- @treturn table of meissa.sync.post, whose `settings` are those of the options
 -- @treturn table lags that are injected, of meissa.sync.waits; nil: none
 -- Errors: OPT.
-function M.open(options, count, replicas)
+function M.open(options, count, replicas, alike)
   check(options)
   local settings = settings_of.read("r:exchange", options, replicas)
   local lags = waits.open(settings.waits, 1).lags
-  return posts.new(settings, count, {lagged = lags ~= nil, exact = settings_of.is_exact(settings)}),
-    lags
+  local exact = settings_of.is_exact(settings)
+  return posts.new(settings, count, {lagged = lags ~= nil, exact = exact, by_round = exact,
+                                     alike = exact and alike}), lags
 end
 
 -- ------------------------------------------------------------------------------------- a replica
@@ -112,8 +114,10 @@ end
 
 -- Begins a row by other options, or the first ones; rounds are counted from here.
 local function begin(self, options)
-  local made, lags = M.open(options, self.count, self.replicas)
-  local earlier, row = self.posts, array.zeros {made.at.size}
+  local earlier = self.posts
+  self.alike = not earlier or earlier.common ~= nil
+  local made, lags = M.open(options, self.count, self.replicas, self.alike)
+  local row = array.zeros {made.at.size}
   if earlier then settings_of.check_change(earlier.settings, made.settings) end
   made:begin(self.index, self.before, pointer(row))
   if earlier then
@@ -136,9 +140,9 @@ local function copies_of(w)
 end
 
 --- Posts what an array holds; what has to be known of that where it is merged: {values = {the row},
--- count, options, t, round = the same counted from the last change of options, form = all but the
--- values as text, if others can merge it that know no more, began = with lags, before the first
--- round, the row before it}.
+-- count, options, t, round = the same counted from the last change of options, alike = whether all
+-- began that with the same, form = all but the values as text, if others can merge it that know no
+-- more, began = with lags, before the first round, the row before it}.
 -- Errors: OPT.
 function Exchanged:post(w, options)
   if not (self.options and M.same_options(self.options, options, M.RULES)) then
@@ -151,6 +155,7 @@ function Exchanged:post(w, options)
   self.posts:post(self.index, self.t, row)
   local round = self.t - self.first
   return {values = {self.row}, count = self.count, options = options, t = self.t, round = round,
+          alike = self.alike,
           form = self.text and string.format("%d %d %d %s", self.count, self.t, round, self.text),
           began = round == 1 and self.began or nil}
 end

@@ -70,7 +70,8 @@ local function slot_of(run, request)
   local slot, options, began = run.slots[request.slot], request.options, request.t - request.round
   if not slot or slot.began ~= began then -- workers may have met by other options meanwhile
     slot = {versions = {}, began = began}
-    slot.exchange, slot.lags = exchanged_arrays.open(options, request.count, run.count)
+    slot.exchange, slot.lags = exchanged_arrays.open(options, request.count, run.count,
+                                                     request.alike)
     run.slots[request.slot] = slot
   elseif type(options.merge) == "function" then
     slot.exchange:call(options.merge)

@@ -36,8 +36,9 @@ Posts.__index = Posts
 -- @tab settings of meissa.sync.settings; nil: what is private, of which nobody hears
 -- @number count elements of a replica
 -- @tab told {lagged = whether what is seen of a sender may be older than what was seen before,
--- model = whether replicas are models, exact = whether all see the round before, check = whether
--- filters keep ledgers}
+-- model = whether replicas are models, exact = whether all see the round before, alike = whether
+-- they do for now and have begun with the same bits, by_round = whether changes are added to what
+-- each round begins with anyhow, check = whether filters keep ledgers}
 function M.new(settings, count, told)
   local self = setmetatable({settings = settings, count = count, out = doubles(count),
                              before = doubles(count), change = doubles(count),
@@ -50,12 +51,14 @@ function M.new(settings, count, told)
       return (rows_of.senders(settings, k, t))
     end)
   end
-  -- Where all hear the same, a process merges it once for all of its replicas.
+  -- Where all hear the same, a process merges it once for all of its replicas. What changes are
+  -- added to must be the same, too.
   local whole = settings and not settings.filters and not settings.push_sum
   local kind = whole and settings.merge.kind
-  if told.exact and (kind == "mean" or kind == "add") and
-     topologies.is_complete(settings.topology) then
-    self.common, self.by_round = doubles(count), kind == "add"
+  if whole and topologies.is_complete(settings.topology) then
+    self.by_round = kind == "add" and (told.alike or told.by_round) or false
+    local is_common = kind == "mean" and told.exact or kind == "add" and told.alike
+    self.common = is_common and doubles(count) or nil
   end
   -- Where all hear all of the round before, what a filter leaves out is left out for all.
   self.shared = settings and settings.filters and told.exact and
@@ -85,15 +88,13 @@ end
 
 local function copy(to, from, count) ffi.copy(to, from, 8 * count) end
 
-local function add(to, from, count)
-  for i = 0, count - 1 do to[i] = to[i] + from[i] end
-end
+local function add(to, from, count) lib.ms_replica_accumulate(to, 1, from, nil, count) end
 
 -- Gives equal parts of a replica's sum and weight away, and keeps one (Kempe, Dobra, Gehrke,
 -- "Gossip-based computation of aggregate information", 2003).
 local function give_away(self, row, k, receivers)
   local sum, parts = row + self.at.sum, #receivers + 1
-  for i = 0, self.count do sum[i] = sum[i] / parts end
+  lib.ms_replica_divide(sum, sum, parts, self.count + 1)
   for _, to in ipairs(receivers) do add(edge_of(self, row, k, to), sum, self.count + 1) end
 end
 
@@ -144,13 +145,11 @@ local function merge_push_sum(self, k, rows, row)
     if self.from[k][j] and rows.seen(j) > place[0] then
       local sent, taken = edge_of(self, rows.of(j), j, k), taken_of(self, row, k, j)
       place[0] = rows.seen(j)
-      for i = 0, count do
-        sum[i] = sum[i] + (sent[i] - taken[i])
-        taken[i] = sent[i]
-      end
+      lib.ms_replica_accumulate(sum, 1, sent, taken, count + 1)
+      copy(taken, sent, count + 1)
     end
   end
-  for i = 0, count - 1 do self.into[i] = sum[i] / sum[count] end
+  lib.ms_replica_divide(self.into, sum, sum[count], count)
 end
 
 -- Takes from each sender's sum, and its own, the part that is its, by sender.
@@ -169,7 +168,7 @@ local function mix_sums(self, k, rows, row, t)
   local all, number = merging.pointers(list)
   lib.ms_replica_mix(row + at.sum, all, doubles(number, weights), number, count)
   row[at.sum + count] = share
-  for i = 0, count - 1 do self.into[i] = row[at.sum + i] / share end
+  lib.ms_replica_divide(self.into, row + at.sum, share, count)
 end
 
 -- What replica k hears, as merges take it.

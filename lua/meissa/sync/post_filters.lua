@@ -21,9 +21,7 @@ local doubles = ffi.typeof "double[?]"
 
 local function copy(to, from, count) ffi.copy(to, from, 8 * count) end
 
-local function add(to, from, count)
-  for i = 0, count - 1 do to[i] = to[i] + from[i] end
-end
+local function add(to, from, count) lib.ms_replica_accumulate(to, 1, from, nil, count) end
 
 --- Where replica k's row has what it tells another one.
 function M.edge_of(posts, row, k, to)
@@ -94,14 +92,16 @@ end
 -- Tells an edge's receiver what a sketch and a factor bring; the bytes.
 local function tell_sketch(posts, edge, value, change)
   local count, pending, sketch = posts.count, edge + posts.count + 1, sketch_of(posts)
-  for i = 0, count - 1 do
-    pending[i] = change and pending[i] + change[i] or value[i] - edge[i]
+  if change then
+    add(pending, change, count)
+  else
+    lib.ms_replica_change(pending, value, edge, count)
   end
   lib.ms_sketch_clear(sketch)
   lib.ms_sketch_add(sketch, pending, count)
   lib.ms_sketch_estimate(sketch, posts.estimate, count)
   shrink(posts.estimate, pending, count)
-  for i = 0, count - 1 do pending[i] = pending[i] - posts.estimate[i] end
+  lib.ms_replica_accumulate(pending, -1, posts.estimate, nil, count)
   local put = change and posts.shared and copy or add
   put(edge, posts.estimate, count)
   return 16 + 8 + lib.ms_sketch_bytes(sketch)

@@ -238,11 +238,14 @@ function M.check(settings)
   end
 end
 
---- Whether all that is heard is of the round before, whoever is how fast.
-function M.is_exact(settings)
+--- Whether all that is heard now is of the round before, whoever is how fast;
+function M.is_prompt(settings)
   local open = waits.open(settings.waits, 1)
-  return open.lag == 0 and open.ahead == 0 and not open.oldest and not settings.auto
+  return open.lag == 0 and open.ahead == 0 and not open.oldest
 end
+
+--- and whether that stays so.
+function M.is_exact(settings) return M.is_prompt(settings) and not settings.auto end
 
 --- Whether who is late may be left out of an exchange.
 function M.excuses(settings)
