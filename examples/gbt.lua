@@ -3,7 +3,8 @@
 -- Gradient boosted regression trees: each tree fits what the trees before it leave over, level by
 -- level, from histograms of the residuals over binned features. With --data it reads a table of
 -- numbers whose last column is the target (CSV or blanks, gz); without, Friedman's first function.
--- The histograms of a level are added up through buffers: nothing reads them before the level ends.
+-- The histograms of a level are added up through a buffer, which nothing reads before the level
+-- ends.
 package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
 local meissa = require "meissa"
 local run = require "run"
@@ -41,12 +42,10 @@ local testing = meissa.zeros {n}
 for i in parallel(n) do testing[i] = i % 5 == 0 and 1 or 0 end
 
 -- Bins of equal weight: cuts[f][b] is the greatest value of bin b of feature f.
-local cuts = meissa.zeros {F, bins}
+local binned_from = meissa.clock()
+local cuts, sorted = meissa.zeros {F, bins}, X:narrow(2, 1, F):sort(1)
 for f = 1, F do
-  local sorted, column = {}, X:select(2, f)
-  for i = 1, n do sorted[i] = column[i] end
-  table.sort(sorted)
-  for b = 1, bins do cuts[f][b] = sorted[math.ceil(b * n / bins)] end
+  for b = 1, bins do cuts[f][b] = sorted[math.ceil(b * n / bins)][f] end
 end
 local bin = meissa.zeros({n, F}, {type = "int32"})
 for i in parallel(n, {engine = engine}) do
@@ -60,90 +59,108 @@ for i in parallel(n, {engine = engine}) do
     own[f] = low
   end
 end
+local binning = meissa.clock() - binned_from
 
--- Of the tree under way: where each point is, its residual, each node's split and value.
-local nodes = 2 ^ depth
+-- The tree under way, numbered as heaps are: nodes 2k and 2k + 1 are the children of k. A histogram
+-- has the sum of the residuals and the number of the training points of each bin. Of two siblings
+-- only the one with fewer points is `counted`; the other has what is left of their parent's.
+local inner = 2 ^ depth - 1
 local node, residual = meissa.zeros({n}, {type = "int32"}), meissa.zeros {n}
-local feature = meissa.zeros({nodes}, {type = "int32"})
-local split = meissa.zeros({nodes}, {type = "int32"})
-local value, prediction = meissa.zeros {nodes}, meissa.zeros {n}
-local sums, counts = meissa.zeros {nodes, F, bins}, meissa.zeros {nodes, F, bins}
-local sums_of, counts_of = meissa.buffer(sums), meissa.buffer(counts)
+local feature = meissa.zeros({inner}, {type = "int32"}) -- 0: all points go to the left
+local split = meissa.zeros({inner}, {type = "int32"})
+local counted = meissa.zeros({2 * inner + 1}, {type = "int32"})
+local value, prediction = meissa.zeros {2 * inner + 1}, meissa.zeros {n}
+local histogram = meissa.zeros {inner, F, bins, 2}
+local histogram_of = meissa.buffer(histogram)
 
--- Finds the splits of so many nodes that lessen the squared error the most; feature 0: none does.
-local function find_splits(width)
-  local least = options.least
-  for at in parallel(width, {engine = engine}) do
-    local best, best_feature, best_bin = 0, 0, 0
-    for f = 1, F do
-      local sum, count, total, number = sums[at][f], counts[at][f], 0, 0
-      for b = 1, bins do total, number = total + sum[b], number + count[b] end
-      local left, few = 0, 0
-      for b = 1, bins - 1 do
-        left, few = left + sum[b], few + count[b]
-        local right, many = total - left, number - few
-        if few >= least and many >= least then
-          local gain = left * left / few + right * right / many - total * total / number
-          if gain > best + 1e-9 then best, best_feature, best_bin = gain, f, b end
-        end
-      end
-    end
-    feature[at], split[at] = best_feature, best_bin
+-- Adds a training point to the histogram of a node.
+local function add_point(i, at)
+  local sums, own, r = histogram_of[at], bin[i], residual[i]
+  for f = 1, F do
+    local b = own[f]
+    sums[f][b][1] = sums[f][b][1] + r
+    sums[f][b][2] = sums[f][b][2] + 1
   end
 end
 
--- Adds up the histograms of a level's nodes, and sends every point to a node of the next.
-local function grow_level(level)
-  local width = 2 ^ (level - 1)
-  sums:narrow(1, 1, width):fill(0)
-  counts:narrow(1, 1, width):fill(0)
-  for i in parallel(n, {engine = engine}) do
-    if testing[i] == 0 then
-      local at, own, r = node[i], bin[i], residual[i]
-      local sum, count = sums_of[at], counts_of[at]
-      for f = 1, F do
-        local b = own[f]
-        sum[f][b] = sum[f][b] + r
-        count[f][b] = count[f][b] + 1
+-- Finds the split of a node that lessens the squared error the most, and what its children say.
+local function find_split(at)
+  local best, best_feature, best_bin, best_left, best_few = 1e-9, 0, 0, 0, 0
+  local total, number = 0, 0
+  for b = 1, bins do
+    total, number = total + histogram[at][1][b][1], number + histogram[at][1][b][2]
+  end
+  local around = total * total / math.max(number, 1)
+  for f = 1, F do
+    local left, few = 0, 0
+    for b = 1, bins - 1 do
+      left, few = left + histogram[at][f][b][1], few + histogram[at][f][b][2]
+      local right, many = total - left, number - few
+      if few >= options.least and many >= options.least then
+        local gain = left * left / few + right * right / many - around
+        if gain > best then
+          best, best_feature, best_bin, best_left, best_few = gain, f, b, left, few
+        end
       end
     end
   end
-  local plan = meissa.last()
-  find_splits(width)
+  if best_feature == 0 then best_left, best_few = total, number end
+  local left, right, many = 2 * at, 2 * at + 1, number - best_few
+  feature[at], split[at] = best_feature, best_bin
+  value[left] = options.rate * best_left / math.max(best_few, 1)
+  value[right] = options.rate * (total - best_left) / math.max(many, 1)
+  counted[left] = best_few <= many and 1 or 0
+  counted[right] = best_few <= many and 0 or 1
+end
+
+-- Where a point goes from its node.
+local function next_node(i)
+  local f = feature[node[i]]
+  return 2 * node[i] + (f > 0 and bin[i][f] > split[node[i]] and 1 or 0)
+end
+
+-- Sends all points one level down, and finds the splits of the nodes that they come to.
+local function grow_level(level)
+  local first = 2 ^ (level - 2) -- the first of the parents
   for i in parallel(n, {engine = engine}) do
-    local at = node[i]
-    local f = feature[at]
-    local right = f > 0 and bin[i][f] > split[at]
-    node[i] = 2 * at - 1 + (right and 1 or 0)
+    local at = next_node(i)
+    node[i] = at
+    if testing[i] == 0 and counted[at] == 1 then add_point(i, at) end
+  end
+  local plan = meissa.last()
+  for parent in parallel({first, 2 * first - 1}, {engine = engine}) do
+    local all, left, right = histogram[parent], histogram[2 * parent], histogram[2 * parent + 1]
+    local is_left = counted[2 * parent] == 1
+    for f = 1, F do
+      for b = 1, bins do
+        for k = 1, 2 do
+          if is_left then
+            right[f][b][k] = all[f][b][k] - left[f][b][k]
+          else
+            left[f][b][k] = all[f][b][k] - right[f][b][k]
+          end
+        end
+      end
+    end
+    find_split(2 * parent)
+    find_split(2 * parent + 1)
   end
   return plan
 end
 
-local leaf_sums, leaf_counts = meissa.zeros {nodes}, meissa.zeros {nodes}
-local leaf_sums_of, leaf_counts_of = meissa.buffer(leaf_sums), meissa.buffer(leaf_counts)
-
 -- One more tree; the errors left on both parts of the data.
-local function grow_tree(mean, rate)
+local function grow_tree(mean)
+  histogram:fill(0)
   for i in parallel(n, {engine = engine}) do
     node[i], residual[i] = 1, target[i] - mean - prediction[i]
+    if testing[i] == 0 then add_point(i, 1) end
   end
-  local plan
-  for level = 1, depth do plan = grow_level(level) end
-  leaf_sums:fill(0)
-  leaf_counts:fill(0)
-  for i in parallel(n, {engine = engine}) do
-    if testing[i] == 0 then
-      local at = node[i]
-      leaf_sums_of[at] = leaf_sums_of[at] + residual[i]
-      leaf_counts_of[at] = leaf_counts_of[at] + 1
-    end
-  end
-  for at = 1, nodes do
-    value[at] = leaf_counts[at] > 0 and rate * leaf_sums[at] / leaf_counts[at] or 0
-  end
+  local plan = meissa.last()
+  for root in parallel(1, {engine = engine}) do find_split(root) end
+  for level = 2, depth do plan = grow_level(level) end
   local trained, tested = 0, 0
   for i in parallel(n, {engine = engine}) do
-    prediction[i] = prediction[i] + value[node[i]]
+    prediction[i] = prediction[i] + value[next_node(i)]
     local e = target[i] - mean - prediction[i]
     if testing[i] == 0 then trained = trained + e * e else tested = tested + e * e end
   end
@@ -177,7 +194,7 @@ for tree = 1, trees do
   report:progress(tree - 1, trees, "boosting")
   local started = meissa.clock()
   local trained, tested
-  trained, tested, plan = grow_tree(mean, options.rate)
+  trained, tested, plan = grow_tree(mean)
   local seconds = meissa.clock() - started
   total = total + seconds
   train_r2, test_r2 = 1 - trained / trained_around, 1 - tested / tested_around
@@ -187,7 +204,7 @@ end
 if options.save then meissa.save(options.save, {prediction = prediction, mean = mean}) end
 report:summary {
   train_r2 = train_r2, test_r2 = test_r2, seconds = total, workers = plan.workers,
-  engine = plan.engine, strategy = plan.strategy,
+  engine = plan.engine, strategy = plan.strategy, binning = binning,
   updates_per_second = trees * depth * n / total,
 }
 if not options.json then

@@ -71,7 +71,7 @@ static void find_home(const ms_launch *of, ms_captured_value *each) {
   memcpy(home->dims, array->dims, sizeof home->dims);
   memcpy(home->strides, array->strides, sizeof home->strides);
   home->data = array->data;
-  if (!each->written || of->run->written_count == MS_SMALL_UNKEPT) return;
+  if (!each->written) return;
   home->span = span_of(of, array);
   home->movable = home->span != NULL;
   if (home->movable) home->span_data = home->span->data;

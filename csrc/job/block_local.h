@@ -32,7 +32,7 @@ typedef struct ms_pending_space {
   int32_t marks; /* 1: taken as marks are (plan/needs.h), 0: as what is pending */
   int32_t unused;
   /* Marks of what is put there (array/touched.h); NULL: not all of it is marked. */
-  uint64_t *touched;
+  uint8_t *touched;
 } ms_pending_space;
 
 /* A replica's copy of an array: when a block begins, what row number `block` of `rows` holds; what

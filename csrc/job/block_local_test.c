@@ -19,7 +19,7 @@
 enum { BLOCKS = 40, SUMS = 200, MARKS = 90, WORKING = 17 };
 
 static double sums[SUMS], rows[SUMS], marks[MARKS], none[1];
-static uint64_t touched[MS_TOUCHED_WORDS(SUMS)];
+static uint8_t touched[MS_TOUCHED_BYTES(SUMS)];
 static float working[WORKING];
 static double wide[WORKING];
 

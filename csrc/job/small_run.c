@@ -32,26 +32,26 @@ int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan) {
   return worst;
 }
 
-/* Keeps what may be written; false where that is too much. */
-static bool keep(ms_small_run *run) {
+/* Keeps the first `count` of what may be written; false where that is too much. */
+static bool keep(ms_small_run *run, uint32_t count) {
   uint64_t needed = 0, at = 0;
-  if (run->written_count == MS_SMALL_UNKEPT) return false;
-  for (uint32_t s = 0; s < run->written_count; s++) needed += run->written[s].size;
+  for (uint32_t s = 0; s < count; s++) needed += run->written[s].size;
+  if (needed > MS_SMALL_MOST_KEPT) return false;
   if (needed > run->kept_room) {
     char *grown = realloc(run->kept, (size_t)needed);
     if (grown == NULL) return false;
     run->kept = grown;
     run->kept_room = needed;
   }
-  for (uint32_t s = 0; s < run->written_count; at += run->written[s++].size) {
+  for (uint32_t s = 0; s < count; at += run->written[s++].size) {
     memcpy(run->kept + at, run->written[s].data, (size_t)run->written[s].size);
   }
   return true;
 }
 
-static void put_back(const ms_small_run *run) {
+static void put_back(const ms_small_run *run, uint32_t count) {
   uint64_t at = 0;
-  for (uint32_t s = 0; s < run->written_count; at += run->written[s++].size) {
+  for (uint32_t s = 0; s < count; at += run->written[s++].size) {
     memcpy(run->written[s].data, run->kept + at, (size_t)run->written[s].size);
   }
 }
@@ -88,6 +88,14 @@ static bool make_room(ms_small_run *run, uint64_t blocks) {
 
 static uint32_t stage_count(const ms_small_run *run, const ms_plan *plan) {
   return run->merge_count > 0 && plan->stages.count > 0 ? plan->stages.count : 1;
+}
+
+/* Whether nothing can fail once something is merged. */
+static bool merges_last(const ms_small_run *run, const ms_plan *plan) {
+  bool sure = stage_count(run, plan) == 1;
+  for (uint32_t m = 0; m < run->merge_count; m++)
+    sure = sure && ms_merge_is_sure(run->merges[m].array, plan->blocks);
+  return sure;
 }
 
 /* How many blocks a stage has. */
@@ -163,8 +171,10 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   int32_t prospect = ms_small_run_prospect(run, plan), combined = 0;
   if (prospect == MS_NATIVE_ENDLESS) return MS_SMALL_NEVER;
   if (prospect == MS_NATIVE_DOUBTFUL) return MS_SMALL_NOT_NOW;
-  bool may_fail = prospect == MS_NATIVE_MAY_STOP || run->merge_count > 0;
-  if (may_fail && !keep(run)) return MS_SMALL_NOT_NOW;
+  bool sure = merges_last(run, plan);
+  uint32_t kept = sure ? run->own_count : run->written_count;
+  if (prospect == MS_NATIVE_ENDS && sure) kept = 0;
+  if (!keep(run, kept)) return MS_SMALL_NOT_NOW;
   unsigned control = _mm_getcsr();
   _mm_setcsr(MS_NATIVE_CONTROL);
   bool ran = run_all(run, plan);
@@ -173,7 +183,7 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
                                   run->scalars);
   }
   _mm_setcsr(control);
-  if (!ran) put_back(run);
+  if (!ran) put_back(run, kept);
   if (!ran) return MS_SMALL_NOT_NOW;
   return combined == 0 ? MS_SMALL_RAN : MS_SMALL_UNCOMBINED;
 }

@@ -7,9 +7,9 @@
  * that workers have, and leaves the same results: the bits are those of workers. Where the kernel
  * says of every block, before the first one begins, that it goes through to its end (native.h),
  * there is no log; where blocks may stop, what they may write is kept until the end, and put back
- * if one does. What blocks put into buffers that add is merged after each stage; as merging may
- * fail, such loops are kept, too. All memory but what runs make belongs to the caller. One
- * thread. */
+ * if one does. What blocks put into buffers that add is merged after each stage; what that may
+ * write is kept, too, where it may fail or further stages follow. All memory but what runs make
+ * belongs to the caller. One thread. */
 #ifndef MS_JOB_SMALL_RUN_H
 #define MS_JOB_SMALL_RUN_H
 
@@ -44,8 +44,9 @@ typedef struct MS_API_TYPE ms_small_run {
                                    it what it gives */
   const ms_small_merge *merges; /* one for each buffer of `memory`, in the order of merging, */
   uint32_t merge_count;         /* so many */
-  ms_small_span *written;       /* all that the loop may write, */
-  uint32_t written_count;       /* so many; MS_SMALL_UNKEPT: more than is kept */
+  ms_small_span *written; /* all that the loop may write: first what blocks write themselves, */
+  uint32_t own_count;     /* so many, */
+  uint32_t written_count; /* then what is merged into; in all */
   /* Made by the first run that needs it: */
   char *kept; /* what was in `written` before, */
   uint64_t kept_room;
@@ -65,7 +66,9 @@ typedef enum ms_small_answer {
                          otherwise */
 } ms_small_answer;
 
-#define MS_SMALL_UNKEPT UINT32_MAX
+/* Bytes that are kept at most. Copying so many takes somewhat longer than workers need to get
+ * going; whether that pays is seen by the time that executions take. */
+#define MS_SMALL_MOST_KEPT ((uint64_t)1 << 20)
 
 /* What is known of a plan's blocks before they run: the worst ms_native_prospect. */
 MS_API int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan);

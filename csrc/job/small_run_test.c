@@ -98,12 +98,14 @@ static void test_stop(ms_small_run *run, const ms_plan *plan, ms_native_slot *sc
   at_best = MS_NATIVE_MAY_STOP;
   called = 0;
   CHECK(ms_small_run_prospect(run, plan) == MS_NATIVE_MAY_STOP);
-  run->written_count = MS_SMALL_UNKEPT;
+  ms_small_span much = {NULL, MS_SMALL_MOST_KEPT + 1};
+  run->written = &much;
+  run->own_count = run->written_count = 1;
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW && called == 0);
   ms_small_span spans[] = {{written, 40 * sizeof *written},
                            {written + 40, (VALUES - 39) * sizeof *written}};
   run->written = spans;
-  run->written_count = 2;
+  run->own_count = run->written_count = 2;
   for (int i = 0; i <= VALUES; i++) written[i] = i;
   stops_at = 61;
   CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW);
@@ -114,7 +116,7 @@ static void test_stop(ms_small_run *run, const ms_plan *plan, ms_native_slot *sc
   for (uint32_t b = 0; b < BLOCKS; b++) CHECK(written[first_of[b]] == -1);
   at_best = MS_NATIVE_ENDS;
   run->written = NULL;
-  run->written_count = 0;
+  run->own_count = run->written_count = 0;
 }
 
 /* Subnormal numbers count, whatever the process has chosen, and keeps. */

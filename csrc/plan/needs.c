@@ -48,7 +48,7 @@ size_t ms_marks_take(double *marks, int64_t count, char *out) {
   return (size_t)(at - out);
 }
 
-size_t ms_marks_take_touched(double *marks, int64_t count, uint64_t *touched, char *out) {
+size_t ms_marks_take_touched(double *marks, int64_t count, uint8_t *touched, char *out) {
   char *at = out;
   int64_t word = 0, first, size, last = 0, from = 0, to = 0; /* the run before; the present one */
   while (ms_touched_next(count, touched, &word, &first, &size)) {

@@ -25,7 +25,7 @@ size_t ms_marks_take(double *marks, int64_t count, char *out);
 
 /* The same where it is known what may not be zero (array/touched.h): nothing else is looked at, and
  * `touched` is zero again, too. */
-size_t ms_marks_take_touched(double *marks, int64_t count, uint64_t *touched, char *out);
+size_t ms_marks_take_touched(double *marks, int64_t count, uint8_t *touched, char *out);
 
 typedef struct ms_needs {
   uint64_t id;            /* not 0, of these lists alone in this process */

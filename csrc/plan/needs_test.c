@@ -47,7 +47,7 @@ static void check_list(const ms_needs *needs, int64_t block, const double *marks
 static void check_touched(const double *marks, int64_t count) {
   static double copy[MOST], same[MOST];
   static char bytes[MOST + 1], found[MOST + 1];
-  uint64_t touched[MS_TOUCHED_WORDS(MOST)] = {0};
+  uint8_t touched[MS_TOUCHED_BYTES(MOST)] = {0};
   memcpy(copy, marks, sizeof copy);
   memcpy(same, marks, sizeof same);
   for (int64_t k = 0; k < count; k++) {
@@ -57,7 +57,7 @@ static void check_touched(const double *marks, int64_t count) {
   CHECK(ms_marks_take_touched(copy, count, touched, found) == size);
   CHECK(memcmp(bytes, found, size) == 0);
   for (int64_t k = 0; k < count; k++) CHECK(copy[k] == 0);
-  for (size_t w = 0; w < sizeof touched / sizeof *touched; w++) CHECK(touched[w] == 0);
+  for (size_t b = 0; b < sizeof touched; b++) CHECK(touched[b] == 0);
 }
 
 static void test_round(void) {

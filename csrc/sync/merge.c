@@ -12,6 +12,7 @@
 #define SLICE   ((int64_t)8192)   /* elements: 64 KB stay in a cache while all blocks are added */
 #define BATCH   ((int64_t)16384)  /* elements that a rule is given at once */
 #define THREADS ((size_t)4 << 20) /* bytes of parts that are worth more than one thread */
+#define FEW     ((size_t)64)      /* parts for which no memory is asked */
 
 static void note(const ms_merge_log *log, const ms_array *array, int64_t first, int64_t count) {
   if (log != NULL) log->note(log->context, array, first, count);
@@ -49,7 +50,8 @@ static int add_part(double *sum, int64_t count, const ms_merge *merge, size_t nu
 
 int ms_merge_range(double *sum, int64_t count, const ms_merge *merge, int64_t first, int64_t end,
                    int64_t slice, const ms_merge_log *log, ms_error *err) {
-  ms_pending_cursor *cursors = calloc(merge->part_count + 1, sizeof *cursors);
+  ms_pending_cursor few[FEW] = {0}, *cursors = few;
+  if (merge->part_count > FEW) cursors = calloc(merge->part_count, sizeof *cursors);
   if (cursors == NULL) {
     return ms_error_set(err, MS_ARR, "out of memory for merging what is pending in a buffer");
   }
@@ -62,7 +64,7 @@ int ms_merge_range(double *sum, int64_t count, const ms_merge *merge, int64_t fi
     }
     first = next;
   }
-  free(cursors);
+  if (cursors != few) free(cursors);
   return failed;
 }
 
@@ -252,10 +254,19 @@ static void pin(const ms_merge *merge, int by) {
   for (uint32_t a = 0; a < merge->array_count; a++) merge->arrays[a]->pinned += by;
 }
 
+bool ms_merge_is_sure(const ms_array *array, size_t parts) {
+  return is_vector(array) && parts <= FEW;
+}
+
 static int merge_one(const ms_merge *merge, const ms_merge_log *log, ms_error *err) {
-  wide_arrays wide = {calloc(merge->array_count, sizeof *wide.vectors),
-                      calloc(merge->array_count, sizeof *wide.copies)};
+  double *vector = NULL;
+  ms_array *copy = NULL;
+  wide_arrays wide = {&vector, &copy};
   int failed = 0;
+  if (merge->array_count > 1) {
+    wide = (wide_arrays){calloc(merge->array_count, sizeof *wide.vectors),
+                         calloc(merge->array_count, sizeof *wide.copies)};
+  }
   if (wide.vectors == NULL || wide.copies == NULL) {
     failed = ms_error_set(err, MS_ARR, "out of memory for merging what is pending in a buffer");
   }
@@ -272,8 +283,8 @@ static int merge_one(const ms_merge *merge, const ms_merge_log *log, ms_error *e
   for (uint32_t a = 0; wide.copies != NULL && a < merge->array_count; a++) {
     if (wide.copies[a] != NULL) ms_array_release(wide.copies[a]);
   }
-  free(wide.vectors);
-  free(wide.copies);
+  if (wide.vectors != &vector) free(wide.vectors);
+  if (wide.copies != &copy) free(wide.copies);
   return failed;
 }
 

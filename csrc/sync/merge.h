@@ -14,6 +14,8 @@
 #ifndef MS_SYNC_MERGE_H
 #define MS_SYNC_MERGE_H
 
+#include <stdbool.h>
+
 #include "array/array.h"
 #include "sync/pending.h"
 
@@ -44,6 +46,9 @@ typedef struct ms_merge {
  * be NULL. After -1 some of it may be merged: MS_ARR for values that an array cannot hold or memory
  * that is out, MS_BUG for parts that are malformed; err is left alone where a rule has failed. */
 int ms_merge_all(const ms_merge *merges, uint32_t count, const ms_merge_log *log, ms_error *err);
+
+/* Whether merging sums of at most so many parts that are well formed into an array cannot fail. */
+bool ms_merge_is_sure(const ms_array *array, size_t parts);
 
 /* Adds what the parts have for elements first .. end of sum[0 .. count), slice by slice of `slice`
  * elements, telling the log of each slice that anything is added to. */

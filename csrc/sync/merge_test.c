@@ -45,7 +45,7 @@ static stage make_stage(int64_t count, bool whole_numbers) {
     char *bytes = room_for(MS_PENDING_ROOM(count), 1);
     int64_t row = 1 + (int64_t)draw(40);
     uint64_t rare = 1 + draw(30), dense = 1 + draw(4);
-    uint64_t *touched = room_for((size_t)MS_TOUCHED_WORDS(count), sizeof *touched);
+    uint8_t *touched = room_for((size_t)MS_TOUCHED_BYTES(count), 1);
     for (int64_t first = 0; first < count; first += row) {
       if (draw(rare) != 0) continue;
       ms_touch_row(touched, first, count - first < row ? count - first : row);

@@ -118,7 +118,7 @@ size_t ms_pending_take(double *pending, int64_t count, char *out) {
   return (size_t)(writer.out - out);
 }
 
-size_t ms_pending_take_touched(double *pending, int64_t count, uint64_t *touched, char *out) {
+size_t ms_pending_take_touched(double *pending, int64_t count, uint8_t *touched, char *out) {
   run_writer writer = {.out = out};
   int64_t word = 0, first, size;
   while (ms_touched_next(count, touched, &word, &first, &size)) {
@@ -128,7 +128,7 @@ size_t ms_pending_take_touched(double *pending, int64_t count, uint64_t *touched
   return (size_t)(writer.out - out);
 }
 
-void ms_pending_clear_touched(double *pending, int64_t count, uint64_t *touched) {
+void ms_pending_clear_touched(double *pending, int64_t count, uint8_t *touched) {
   int64_t word = 0, first, size;
   while (ms_touched_next(count, touched, &word, &first, &size)) {
     memset(pending + first, 0, (size_t)size * sizeof *pending);

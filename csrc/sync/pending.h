@@ -30,10 +30,10 @@ MS_API size_t ms_pending_take(double *pending, int64_t count, char *out);
 
 /* The same where what may not be zero is marked (array/touched.h): nothing else is looked at, and
  * the marks are taken off. The bytes are those that ms_pending_take would write. */
-size_t ms_pending_take_touched(double *pending, int64_t count, uint64_t *touched, char *out);
+size_t ms_pending_take_touched(double *pending, int64_t count, uint8_t *touched, char *out);
 
 /* Makes the marked elements zero, and takes the marks off. */
-void ms_pending_clear_touched(double *pending, int64_t count, uint64_t *touched);
+void ms_pending_clear_touched(double *pending, int64_t count, uint8_t *touched);
 
 /* What one block has left: its runs. */
 typedef struct ms_pending_part {

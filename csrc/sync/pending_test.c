@@ -128,7 +128,7 @@ static void test_zeros(void) {
   for (int from = 0; from < 140; from++) {
     double pending[160] = {0}, marked[160] = {0}, sum[160];
     char first[MS_PENDING_ROOM(160)], second[MS_PENDING_ROOM(160)];
-    uint64_t touched[MS_TOUCHED_WORDS(160)] = {0};
+    uint8_t touched[MS_TOUCHED_BYTES(160)] = {0};
     for (int k = 0; k < 160; k++) sum[k] = -0.0;
     for (int k = 0; k < 8; k++) marked[from + k] = pending[from + k] = k % 3 == 0 ? 2 : k % 3 - 1.0;
     pending[from + 4] = marked[from + 4] = -0.0;
@@ -152,7 +152,7 @@ static void test_touched(void) {
   static char first[MS_PENDING_ROOM(LARGE)], second[MS_PENDING_ROOM(LARGE)];
   unsigned seed = 5;
   for (int round = 0; round < 200; round++) {
-    uint64_t touched[MS_TOUCHED_WORDS(LARGE)] = {0};
+    uint8_t touched[MS_TOUCHED_BYTES(LARGE)] = {0};
     int64_t count = round < 100 ? 3 * round : LARGE - round;
     memset(whole, 0, sizeof whole);
     for (int64_t k = 0; k < count; k += 1 + (int64_t)(seed >> 16) % (1 + round * round % 997)) {
@@ -165,18 +165,20 @@ static void test_touched(void) {
     size_t size = ms_pending_take(whole, count, first);
     CHECK(ms_pending_take_touched(marked, count, touched, second) == size);
     CHECK(memcmp(first, second, size) == 0 && memcmp(marked, whole, sizeof whole) == 0);
-    for (int w = 0; w < MS_TOUCHED_WORDS(LARGE); w++) CHECK(touched[w] == 0);
+    for (int b = 0; b < MS_TOUCHED_BYTES(LARGE); b++) CHECK(touched[b] == 0);
   }
 }
 
-/* A row marks the elements that it has, and of others no more than its ends' units. */
+/* A row marks the elements that it has, and of others no more than a unit behind. */
 static void test_touched_rows(void) {
   for (int64_t at = 0; at < COUNT; at += 3) {
     for (int64_t count = 0; count <= COUNT - at; count += 7) {
-      uint64_t touched[MS_TOUCHED_WORDS(COUNT)] = {0}, each[MS_TOUCHED_WORDS(COUNT)] = {0};
+      uint8_t touched[MS_TOUCHED_BYTES(COUNT)] = {0}, each[MS_TOUCHED_BYTES(COUNT)] = {0};
       ms_touch_row(touched, at, count);
       for (int64_t k = at; k < at + count; k++) ms_touch(each, k);
-      CHECK(memcmp(touched, each, sizeof each) == 0);
+      for (int b = 0; b < MS_TOUCHED_BYTES(COUNT); b++) {
+        CHECK(touched[b] == each[b] || (touched[b] == 1 && b > 0 && each[b - 1] == 1));
+      }
     }
   }
 }

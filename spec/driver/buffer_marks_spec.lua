@@ -26,6 +26,8 @@ local STATEMENTS = {
   "if i % 50 == 0 then wb:axpy(x + 0, wide) end",
   "tb[q % A + 1][q % B + 1][k] = tb[q % A + 1][q % B + 1][k] + x",
   "tb[q % A + 1][p % B + 1]:axpy(x - 1, ones)",
+  "local plane = tb[q % A + 1] plane[p % B + 1][k] = plane[p % B + 1][k] + x",
+  "local plane = tb[q % A + 1] local row = plane[p % B + 1] row[k] = row[k] + x",
   "bump(p, x)",
   "local b = vb b[q][C] = b[q][C] + x",
 }
@@ -44,7 +46,7 @@ return bump]]
 
 local function case()
   local made = {n = math.random(1, 900), N = math.random(1, 30000), R = math.random(1, 700),
-                C = math.random(1, 150), A = math.random(1, 12), B = math.random(1, 12)}
+                C = math.random(1, 150), A = math.random(1, 12), B = math.random(1, 60)}
   local body = {}
   for s = 1, math.random(1, 3) do
     local text = STATEMENTS[math.random(#STATEMENTS)]

@@ -15,8 +15,10 @@ local N = 12
 -- What worlds may share: arrays, and the environment of their functions.
 local function new_basis()
   local env = {level = 0.5, math = {sqrt = math.sqrt, floor = math.floor}}
+  local total, other = meissa.zeros(N), meissa.zeros(N)
   return {W = meissa.rand(N, {seed = 1}), V = meissa.rand(N, {seed = 2}), out = meissa.zeros(N),
-          env = setmetatable(env, {__index = _G})}
+          total = total, other = other, pending = meissa.buffer(total),
+          elsewhere = meissa.buffer(other), env = setmetatable(env, {__index = _G})}
 end
 
 -- What loops capture, made anew for each program.
@@ -32,6 +34,11 @@ local function world(basis)
   w.set_other = function(x) other = x end
   for _, fn in ipairs {inner, outer, at} do setfenv(fn, w.env) end
   w.outer, w.at = outer, at
+  local pending = basis.pending
+  w.total, w.other = basis.total, basis.other
+  function w.put(p) pending[p] = pending[p] + rate end
+  function w.put_elsewhere() pending, w.times = basis.elsewhere, 3 end
+  function w.rate() return rate end
   w.model = {W = w.W, b = 2, sub = {c = 1}}
   function w.model.predict(m, i) return m.W[i] * m.b + m.sub.c end
   w.base = {}
@@ -78,6 +85,19 @@ local LOOPS = {
     for i = 1, N do t[i] = w.list[i % 4 + 1] + #w.list end
   end},
 }
+
+-- What a function stores into buffers.
+LOOPS.buffers = {function(w)
+  local put = w.put
+  w.total:fill(0)
+  w.other:fill(0)
+  for i in parallel(N) do put(i % 5 + 1) end
+  for i = 1, N do w.out[i] = w.total[i] + 3 * w.other[i] end
+end, function(w, t)
+  for i = 1, N do t[i] = 0 end
+  for i = 1, N do t[i % 5 + 1] = t[i % 5 + 1] + w.rate() end
+  for i = 1, N do t[i] = (w.times or 1) * t[i] end
+end}
 
 local function double(x) return 2 * x end
 
@@ -148,6 +168,10 @@ local CHANGES = {
     {"a field that goes to the class", function(w, x)
       w.object.b, w.class.b = nil, x
     end},
+  },
+  buffers = {
+    {"a number that is added", function(w, x) w.set_rate(x) end},
+    {"the buffer", function(w) w.put_elsewhere() end},
   },
   lists = {
     {"an element", function(w, x) w.list[3] = x end},

@@ -33,8 +33,12 @@ const char *ms_c_touched(ms_writer *w, uint32_t capture) {
   return ms_c_text(w, "ms_touched%u", capture + 1);
 }
 
+static bool is_marked(const ms_writer *w, uint32_t capture) {
+  return w->emitter->job->elements[ms_c_array(w, capture)].touched;
+}
+
 void ms_c_touch(ms_writer *w, uint32_t capture, const char *pointer, const char *count) {
-  if (!w->emitter->job->elements[ms_c_array(w, capture)].touched) return;
+  if (!is_marked(w, capture)) return;
   const char *at = ms_c_text(w, "%s - %s", pointer, ms_c_memory(w, capture));
   if (count == NULL) {
     ms_c_line(w, "ms_touch(%s, %s);", ms_c_touched(w, capture), at);
@@ -212,6 +216,32 @@ static const char *base_of(ms_writer *w, const ms_index_keys *keys, const ms_kin
   return ms_c_memory(w, object->array);
 }
 
+/* How many elements a row has that so many subscripts lead to, as C text; NULL: they do not lie in
+ * a line. */
+static const char *row_length(ms_writer *w, uint32_t capture, uint32_t given) {
+  if (given == 0 || !ms_emitter_row_major(w->emitter, ms_c_array(w, capture))) return NULL;
+  return ms_c_stride(w, capture, given - 1);
+}
+
+/* Marks a row that has been located, if it is a short one: names that stand for it may be stored
+ * through. */
+static void touch_row(ms_writer *w, const ms_c_location *row) {
+  if (row->element || !is_marked(w, row->kind.array)) return;
+  const char *length = row_length(w, row->kind.array, row->kind.given);
+  if (length == NULL) return;
+  ms_c_line(w, "if (%s <= MS_TOUCHED_ROW) {", length);
+  ms_c_touch(w, row->kind.array, row->text, length);
+  ms_c_line(w, "}");
+}
+
+void ms_c_touch_target(ms_writer *w, const ms_c_site *site, const char *element) {
+  if (!is_marked(w, site->kind.array)) return;
+  const char *length = row_length(w, site->kind.array, site->kind.given);
+  if (length != NULL) ms_c_line(w, "if (%s > MS_TOUCHED_ROW) {", length);
+  ms_c_touch(w, site->kind.array, ms_c_text(w, "&%s", element), NULL);
+  if (length != NULL) ms_c_line(w, "}");
+}
+
 bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   ms_index_keys keys = {0};
   ms_kind_of object;
@@ -224,6 +254,7 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   location->text =
       address(w, base, offset_of(w, &keys, keys.count, false, &object), location->element);
   location->kind.given += keys.count;
+  touch_row(w, location);
   location->plain = w->out->length == before;
   return true;
 }

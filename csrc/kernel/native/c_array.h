@@ -58,6 +58,10 @@ typedef bool ms_c_keeps(const ms_writer *w, const ms_node *node, const void *con
 bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
                       ms_c_site *site);
 
+/* Marks the element that a target is, whose lvalue is given, if that is asked for and its row was
+ * not marked when it was located. */
+void ms_c_touch_target(ms_writer *w, const ms_c_site *site, const char *element);
+
 /* Checks the last subscripts and gives the lvalue. */
 const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site);
 

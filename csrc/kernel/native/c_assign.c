@@ -136,7 +136,7 @@ static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c
   }
   const char *to = target->name != NULL ? target->name : ms_c_target_lvalue(w, &target->site);
   const char *text = whole != NULL ? whole : converted(w, target, value, node);
-  if (target->name == NULL) ms_c_touch(w, target->site.kind.array, ms_c_text(w, "&%s", to), NULL);
+  if (target->name == NULL) ms_c_touch_target(w, &target->site, to);
   ms_c_line(w, "%s = %s;", to, text);
 }
 
@@ -216,7 +216,7 @@ static const char *update_element(ms_writer *w, const ms_target *target, const c
   }
   *element = ms_c_target_lvalue(w, &target->site);
   const char *text = whole != NULL ? whole : converted(w, target, value, from);
-  ms_c_touch(w, target->site.kind.array, ms_c_text(w, "&%s", *element), NULL);
+  ms_c_touch_target(w, &target->site, *element);
   if (w->out->length == 0 && looks_at(condition, *element)) return text;
   ms_c_line(w, "%s = %s;", *element, text);
   return NULL;
@@ -254,7 +254,7 @@ static const ms_node *quick_assignment(const ms_writer *w, const ms_node *block)
 /* The values of both assignments for one element, whose text is given; NULL if one, or what finds
  * the element, takes statements. */
 static const char *both_values(ms_writer *w, const ms_node *const assign[2], const char *text[2],
-                               uint32_t *array) {
+                               ms_c_site *site) {
   ms_keeping keeping = {.assign = assign[0]};
   ms_target target;
   find_target(w, assign[0]->kid[0], &keeping, &target);
@@ -265,7 +265,7 @@ static const char *both_values(ms_writer *w, const ms_node *const assign[2], con
     if (text[s] == NULL) text[s] = converted(w, &target, value, from);
   }
   if (w->why->line != 0) return NULL;
-  *array = target.site.kind.array;
+  *site = target.site;
   const char *element = ms_c_target_lvalue(w, &target.site);
   return w->out->length == 0 ? element : NULL;
 }
@@ -280,9 +280,9 @@ bool ms_c_selection(ms_writer *w, const ms_node *node) {
   ms_text statements = {0}, *out = w->out;
   bool stops = w->stops;
   const char *text[2];
-  uint32_t array;
+  ms_c_site site;
   w->out = &statements;
-  const char *element = both_values(w, assign, text, &array);
+  const char *element = both_values(w, assign, text, &site);
   w->out = out;
   if (element != NULL) {
     const char *condition = ms_c_condition(w, node->kid[0]);
@@ -291,7 +291,7 @@ bool ms_c_selection(ms_writer *w, const ms_node *node) {
       ms_c_line(w, "const __typeof__(%s) %s = %s;", element, held, text[s]);
       text[s] = held;
     }
-    ms_c_touch(w, array, ms_c_text(w, "&%s", element), NULL);
+    ms_c_touch_target(w, &site, element);
     ms_c_line(w, "%s = %s ? %s : %s;", element, condition, text[0], text[1]);
   } else {
     w->stops = stops;

@@ -56,7 +56,7 @@ static void add_array(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all, 
     add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
   }
   if (w->touched_used[at]) {
-    add(w, info, all, (ms_param){.kind = MS_PARAM_TOUCHED, .at = at}, "uint64_t *restrict const ",
+    add(w, info, all, (ms_param){.kind = MS_PARAM_TOUCHED, .at = at}, "uint8_t *restrict const ",
         ms_c_touched(w, at));
   }
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {

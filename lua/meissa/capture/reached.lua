@@ -9,6 +9,7 @@
 -- @module meissa.capture.reached
 
 local array = require "meissa.array"
+local buffers = require "meissa.array.buffer"
 local bytecode = require "meissa.capture.bytecode"
 local bytecode_facts = require "meissa.capture.bytecode_facts"
 local core = require "meissa.core"
@@ -109,7 +110,7 @@ end
 function Walk:table(value)
   local meta, count = debug.getmetatable(value), 0
   if not self:put(METATABLE, value, false, meta) then return false end
-  self:wait(meta)
+  if not buffers.is(value) then self:wait(meta) end -- theirs is our own
   for key, item in tables.each(value) do
     count = count + 1
     if not PLAIN[type(key)] or not self:put(FIELD, value, key, item) then return false end
@@ -128,7 +129,7 @@ end
 -- what it leads to: a function's code, which assigns nothing from outside of it, as then it matters
 -- who shares a variable; nil where there can be no other.
 local function form_of(value)
-  if leads_nowhere(value) ~= false then return nil end
+  if leads_nowhere(value) ~= false or buffers.is(value) then return nil end
   if type(value) == "table" then return true end
   if type(value) ~= "function" then return nil end
   local code = util.funcinfo(value).proto

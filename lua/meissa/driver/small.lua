@@ -90,13 +90,16 @@ function M.is_unlogged(run)
     small_runs.ends(M.instance(run).run, run.grid.core)
 end
 
--- The core's arrays that a loop may write, those behind buffers included.
+-- The core's arrays that a loop may write: first its blocks themselves, as many as `own`, then
+-- those behind buffers.
 local function written_by(run)
-  local list = stages.merged(run)
+  local list = {}
   for c, binding in ipairs(run.bindings) do
     local own = binding.kind == "array" and not binding.scratch and not binding.buffers
     if own and run.plan.array_of[c].written then list[#list + 1] = array.core(run.values[c]) end
   end
+  list.own = #list
+  for _, each in ipairs(stages.merged(run)) do list[#list + 1] = each end
   return list
 end
 

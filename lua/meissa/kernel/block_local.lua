@@ -21,8 +21,8 @@ void meissa_free(void *memory) __asm__("free");
 ]])
 local lib = c_core.lib
 
--- Elements to a word of marks: MS_TOUCHED_UNIT * 64.
-local MARKED = 4096
+-- Elements to a word of marks: MS_TOUCHED_UNIT * 8.
+local MARKED = 512
 
 -- Vectors that this process keeps for its blocks, by the number of the buffer's array. All zero.
 local kept, kept_count = {}, 0
@@ -33,14 +33,14 @@ local function vector_of(about)
   if known and known.count == about.count then return known end
   if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
   local memory = ffi.C.meissa_calloc(about.count + 1, 8)
-  local marks = ffi.C.meissa_calloc(about.count / MARKED + 1, 8)
+  local marks = ffi.C.meissa_calloc(math.floor(about.count / MARKED) + 2, 8)
   memory, marks = ffi.gc(memory, ffi.C.meissa_free), ffi.gc(marks, ffi.C.meissa_free)
   if memory == nil or marks == nil then
     errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
                  about.count)
   end
   known = {count = about.count, memory = {memory, marks}, pointer = ffi.cast("double *", memory),
-           touched = ffi.cast("uint64_t *", marks)}
+           touched = ffi.cast("uint8_t *", marks)}
   kept[about.id], kept_count = known, kept_count + 1
   return known
 end

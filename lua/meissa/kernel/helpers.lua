@@ -109,15 +109,13 @@ function M.wide(value)
   return number
 end
 
-local band, bor, lshift, rshift = bit.band, bit.bor, bit.lshift, bit.rshift
+local rshift = bit.rshift
 
---- Marks an element that is about to be stored into (csrc/array/touched.h, here by bytes: words
--- have their lowest byte first).
+--- Marks an element that is about to be stored into (csrc/array/touched.h).
 -- @param touched the marks @number at the element, from 0
 -- @treturn number at
 function M.touch(touched, at)
-  local byte = rshift(at, 9)
-  touched[byte] = bor(touched[byte], lshift(1, band(rshift(at, 6), 7)))
+  touched[rshift(at, 6)] = 1
   return at
 end
 

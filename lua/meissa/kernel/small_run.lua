@@ -22,10 +22,6 @@ local ENDS = 0
 
 local new = ffi.metatype("ms_small_run", {__gc = lib.ms_small_run_free})
 
--- Bytes that are kept for a loop that may stop. Copying so many takes somewhat longer than workers
--- need to get going; whether that pays is seen by the time that executions take.
-local MOST_KEPT, UNKEPT = 2 ^ 20, 2 ^ 32 - 1
-
 -- Elements of an array before and behind the one that `data` points to, all of those between its
 -- first and its last in memory: what lies there beside the array is put back as it was, too.
 local function reach_of(array)
@@ -38,22 +34,22 @@ local function reach_of(array)
   return before, behind
 end
 
--- The memory of arrays; nil where that is more than is kept.
+-- The memory of arrays.
 local function spans_of(arrays)
-  local spans, size = ffi.new("ms_small_span[?]", #arrays + 1), 0
+  local spans = ffi.new("ms_small_span[?]", #arrays + 1)
   for k, each in ipairs(arrays) do
     local before, behind = reach_of(each)
     local element = c_api.element_sizes[c_api.type_names[each.type]]
-    local bytes = (before + behind) * element
     spans[k - 1].data = ffi.cast("char *", each.data) - before * element
-    spans[k - 1].size, size = bytes, size + bytes
+    spans[k - 1].size = (before + behind) * element
   end
-  return size <= MOST_KEPT and spans or nil
+  return spans
 end
 
 --- What runs an instance's blocks; whoever has it keeps the instance.
 -- @tab instance a native one @tab[opt] own its private memory (see block_local.lua)
--- @tab written core's arrays that the loop may write, itself or through buffers
+-- @tab written core's arrays that the loop may write: `own` first, so many, that blocks write
+-- themselves, then those that are merged into
 -- @tab merged {array = the core's, number = that of its buffer}, in the order of merging
 -- @tab info of the kernel, for which kernel.runs_alone holds
 -- @return an ms_small_run; what lives as long
@@ -62,7 +58,7 @@ function M.make(instance, own, written, merged, info)
   run.entry, run.slots, run.fault = instance.entry, instance.slots, instance.fault
   run.mark, run.memory = native.MARK, own and own.core
   local spans = spans_of(written)
-  run.written, run.written_count = spans, spans and #written or UNKEPT
+  run.written, run.own_count, run.written_count = spans, written.own, #written
   local merges = ffi.new("ms_small_merge[?]", #merged + 1)
   for m, each in ipairs(merged) do
     merges[m - 1].array, merges[m - 1].number = each.array, each.number - 1
