@@ -203,6 +203,13 @@ static void write_counted(ms_writer *w, const void *context) {
   ms_c_line(w, "}");
 }
 
+/* Whether gcc had better make vectors of a loop that runs so often, before it unrolls it. */
+static bool is_rolled(const ms_writer *w, const ms_node *loop, int64_t trip) {
+  if (trip <= 0) return false;
+  if (w->loops > 0) return trip <= MS_NEST_UNROLLED_TOO_EARLY && ms_c_is_elementwise(loop);
+  return trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop);
+}
+
 static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
                              const ms_end *limit, int64_t step) {
   const ms_symbol *symbol = loop->symbols[0];
@@ -216,9 +223,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   ms_c_sums_begin(w, &sums);
   know_variable(w, loop, start, limit, step, index);
   bool jammed = write_jammed(w, loop, index, first, last, step);
-  ms_counted counted = {loop, start, limit, step, index, NULL, false};
-  counted.rolled =
-      w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop);
+  ms_counted counted = {loop, start, limit, step, index, NULL, is_rolled(w, loop, trip)};
   counted.head = ms_c_text(w, "for (%s; %s %s %s; %s) {",
                            jammed ? "" : ms_c_text(w, "int64_t %s = %s", index, first), index,
                            step > 0 ? "<=" : ">=", last, next_of(w, index, step));

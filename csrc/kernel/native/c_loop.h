@@ -10,6 +10,10 @@
  * to do only the latter. */
 #define MS_UNROLLED_TOO_EARLY 32
 
+/* The same of a loop within another one, which only pays where it sums up nothing: what stays in
+ * registers from one of its runs to the next is worth more than vectors of longer ones. */
+#define MS_NEST_UNROLLED_TOO_EARLY 10
+
 /* Appends a numeric `for` with its body: in a frame of its own and checked beforehand where its
  * ends are integers under guards. */
 void ms_c_for(ms_writer *w, const ms_node *loop);

@@ -65,6 +65,21 @@ static bool visit_scan(ms_node *node, void *context) {
   return !search->found;
 }
 
+bool ms_c_is_elementwise(const ms_node *loop) {
+  const ms_node *body = loop->kid[3];
+  for (uint32_t s = 0; s < body->kids; s++) {
+    const ms_node *statement = body->kid[s];
+    if (statement->kind == MS_LOCAL) continue;
+    if (statement->kind != MS_ASSIGN) return false;
+    for (uint32_t t = 0; t < statement->targets; t++) {
+      const ms_node *target = statement->kid[t];
+      const ms_node *key = target->kind == MS_INDEX ? target->kid[1] : NULL;
+      if (key == NULL || key->kind != MS_NAME || key->symbol != loop->symbols[0]) return false;
+    }
+  }
+  return true;
+}
+
 bool ms_c_is_scan(const ms_node *loop) {
   ms_scan_search search = {.loop = loop};
   ms_node_walk(loop->kid[3], visit_scan, &search);

@@ -11,6 +11,9 @@
  * tried so, else 0. */
 int64_t ms_c_trip(ms_writer *w, const ms_node *loop, const ms_integer_value *limit);
 
+/* Whether a loop does nothing but to store into elements side by side, one each time. */
+bool ms_c_is_elementwise(const ms_node *loop);
+
 /* Whether a loop uses what it sums up before it ends, so that no vectors can be made of it. */
 bool ms_c_is_scan(const ms_node *loop);
 
