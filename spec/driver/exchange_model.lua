@@ -192,7 +192,7 @@ end
 
 -- What merges do to the state of filters.
 local function settle_filters(self, after, out)
-  local complete, told = topologies.is_complete(self.settings.topology), {}
+  local complete, told = settings_of.agree(self.settings), {}
   for _, edge in tables.each(self.edges) do
     if edge.filter then
       lib.ms_filter_invalidate(edge.filter, after[edge.from], out[edge.from])
@@ -210,10 +210,8 @@ end
 
 --- Whether replicas have the same bits after each exchange.
 function Exchange:is_alike()
-  local kind = self.settings.merge.kind
-  return settings_of.is_exact(self.settings) and
-    topologies.is_complete(self.settings.topology) and not self.settings.filters and
-    (kind == "mean" or kind == "add") and not self.settings.push_sum
+  return settings_of.is_exact(self.settings) and settings_of.agree(self.settings) and
+    not self.settings.filters
 end
 
 -- The changes of a round, and their sum.
@@ -232,7 +230,7 @@ end
 -- @return the canonical bytes that were sent
 function Exchange:round(t, before, after, out)
   self.bytes, self.first = 0, {}
-  self.complete = topologies.is_complete(self.settings.topology)
+  self.complete = settings_of.agree(self.settings)
   if self.settings.merge.payload == "delta" then take_changes(self, before, after) end
   if self.settings.push_sum then
     push_sum(self, t, before, after, out)
@@ -248,7 +246,7 @@ function Exchange:round(t, before, after, out)
 end
 
 --- Other filters or merges from the next round on: settings with the same payload. Where filters
--- begin, receivers know what their senders hold.
+-- begin, or no longer go on from what is merged, receivers know what their senders hold.
 -- @tab settings @param values what replicas hold: a list of vectors
 function Exchange:change(settings, values)
   if settings.merge.payload ~= self.settings.merge.payload then
@@ -259,7 +257,11 @@ function Exchange:change(settings, values)
     self.edges = {}
     for k, start in ipairs(self.start) do ffi.copy(start, values[k], 8 * self.count) end
   end
+  local parts = settings_of.agree(self.settings) and not settings_of.agree(settings)
   for _, edge in tables.each(self.edges) do
+    if edge.filter and parts then
+      lib.ms_filter_move(edge.filter, values[edge.from], values[edge.from])
+    end
     if edge.filter and rule then c_api.call(lib.ms_filter_set_rule, edge.filter, rule) end
   end
   self.settings = settings

@@ -381,7 +381,7 @@ return {
        "while self.answers[1] and (last or self.answers[1].after <= self.t) do",
        "while self.answers[1] do"},
       {"guarantees stay", "lua/meissa/driver/replica_loop.lua",
-       "if settings_of.is_weaker(settings, self.weakest or self.lead.settings) then",
+       "if guarantees.is_less(guarantees.of(settings, self.lead.replicas), weakest) then",
        "if false then"},
     },
   },

@@ -12,7 +12,7 @@ local M = {list = {}}
 
 local FILES = {"input", "process", "plans", "conditions", "bounds", "counters", "packed", "bodies",
                "names", "buffers", "rounds", "reductions", "tables", "regions", "gate", "history",
-               "replicas", "replica_values", "recursion",
+               "replicas", "replica_options", "replica_values", "recursion",
                "small", "lists"}
 
 local function named(mutant)

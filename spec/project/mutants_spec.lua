@@ -169,6 +169,7 @@ local PROMISED = {
   "filters where all hear all go on from what is merged, without a barrier",
   "a model's parameters are its own memory, and options mean something",
   "what on_round sets is data wherever the body uses it",
+  "whether all hear all is a matter of edges, and reports and notices tell what follows",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

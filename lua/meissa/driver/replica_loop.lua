@@ -17,6 +17,7 @@ local round_cuts = require "meissa.driver.round_cut"
 local damping = require "meissa.plan.damping"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local guarantees = require "meissa.sync.guarantee"
 local inprocess_history = require "meissa.driver.inprocess_history"
 local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
@@ -27,7 +28,6 @@ local posted_rounds = require "meissa.driver.posted_rounds"
 local ready = require "meissa.driver.ready"
 local replay = require "meissa.driver.replay"
 local replica_groups = require "meissa.sync.replica_group"
-local settings_of = require "meissa.sync.settings"
 local shares_of = require "meissa.plan.share"
 local snapshots = require "meissa.driver.snapshot"
 local stages = require "meissa.plan.stage"
@@ -210,7 +210,8 @@ local function govern(self, last)
     if answer.staleness or answer.filter or answer.merge then
       self.posted_before, self.posted = self.posted, nil
       local settings = round_cuts.state(self).exchange.settings
-      if settings_of.is_weaker(settings, self.weakest or self.lead.settings) then
+      local weakest = guarantees.of(self.weakest or self.lead.settings, self.lead.replicas)
+      if guarantees.is_less(guarantees.of(settings, self.lead.replicas), weakest) then
         self.weakest = settings
       end
     end

@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local guarantees = require "meissa.sync.guarantee"
 local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
 local pool = require "meissa.driver.pool"
@@ -168,7 +169,9 @@ function M.obey(loop, t, answer)
   local state = M.state(loop)
   if answer.set then set_numbers(loop.run, answer.set) end
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
-    state.exchange:change(settings_of.changed(state.exchange.settings, answer))
+    local settings = settings_of.changed(state.exchange.settings, answer)
+    guarantees.notice("the answer of on_round", settings)
+    state.exchange:change(settings)
   end
   local list = loop.decisions
   list[#list + 1] = {round = t + 1, stop = answer.stop, every = answer.every,

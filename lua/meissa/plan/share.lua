@@ -10,6 +10,7 @@ local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
+local guarantees = require "meissa.sync.guarantee"
 local replica_groups = require "meissa.sync.replica_group"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
@@ -183,42 +184,30 @@ local function names_of(run, group)
   return table.concat(list, ", ")
 end
 
-local function filter_words(settings)
-  local filter, words = settings.filter, {}
-  if filter.kind == "sketch" then
-    return string.format(", as sketches of %d x %d", filter.depth, filter.width)
+-- What is said of a group with these settings, and what they guarantee.
+local function group_words(group, settings, rounds)
+  local name, why = guarantees.of(settings, group.replicas)
+  if not settings then return string.format("private: %s, %s", name, why), name end
+  if group.auto_every and group.replicas > 1 then
+    name, why = "none", "how often replicas exchange follows from how long things take"
   end
-  if filter.kind ~= "none" then
-    words[1] = string.format("changes from %g on, %s", filter.eps, filter.kind)
-  end
-  if settings.quota < math.huge then words[#words + 1] = settings.quota .. " bytes a message" end
-  if settings.bound < math.huge then
-    words[#words + 1] = string.format("changes beyond %g at once", settings.bound)
-  end
-  return #words > 0 and ", sent: " .. table.concat(words, ", ") or ""
+  return string.format("%s, %d exchange%s%s: %s, %s", guarantees.exchange_words(settings), rounds,
+                       rounds == 1 and "" or "s", guarantees.filter_words(settings), name, why),
+    name
 end
 
---- The report's lines about the replicas of a loop, and what is guaranteed of it.
+--- The report's lines about the replicas of a loop, and what is guaranteed of it: the least of what
+-- its groups have.
 -- @tab[opt] lead a group that had other settings, too @tab[opt] weakest of those
 function M.words(run, groups, shares, lead, weakest)
   local lines, guarantee = {}, nil
   for k, group in ipairs(groups) do
-    local who = string.format("  %s  %d replica%s, shares: %s", names_of(run, group),
-                              group.replicas, group.replicas == 1 and "" or "s",
-                              run.plan.indices[shares.dim + 1])
-    if not group.exchange then
-      lines[k] = who .. ", private"
-    else
-      local settings = group == lead and weakest or group.settings
-      local name, why = settings_of.guarantee(settings)
-      if group.auto_every and group.replicas > 1 then
-        name, why = "none", "how often replicas exchange follows from how long things take"
-      end
-      lines[k] = string.format("%s, topology %s, merge %s, %d exchange%s%s: %s, %s", who,
-                               settings.topology.name, settings.merge.kind, shares.rounds,
-                               shares.rounds == 1 and "" or "s", filter_words(settings), name, why)
-      guarantee = guarantee or name
-    end
+    local words, name = group_words(group, group == lead and weakest or group.settings,
+                                    tonumber(shares.rounds))
+    lines[k] = string.format("  %s  %d replica%s, shares: %s, %s", names_of(run, group),
+                             group.replicas, group.replicas == 1 and "" or "s",
+                             run.plan.indices[shares.dim + 1], words)
+    if not guarantee or guarantees.is_less(name, guarantee) then guarantee = name end
   end
   return lines, guarantee
 end

@@ -10,7 +10,6 @@ local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local merging = require "meissa.sync.merging"
 local settings_of = require "meissa.sync.settings"
-local topologies = require "meissa.sync.topology"
 
 local M = {}
 
@@ -42,10 +41,8 @@ end
 
 --- Whether replicas have the same bits after each exchange.
 function Common:is_alike()
-  local kind = self.settings.merge.kind
-  return settings_of.is_exact(self.settings) and
-    topologies.is_complete(self.settings.topology) and not self.settings.filters and
-    (kind == "mean" or kind == "add") and not self.settings.push_sum
+  return settings_of.is_exact(self.settings) and settings_of.agree(self.settings) and
+    not self.settings.filters
 end
 
 --- Other filters or merges from the next round on: settings with the same payload.

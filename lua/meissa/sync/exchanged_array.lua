@@ -12,6 +12,7 @@
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local guarantees = require "meissa.sync.guarantee"
 local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
@@ -118,6 +119,7 @@ local function begin(self, options)
   self.alike = not earlier or earlier.common ~= nil
   local made, lags = M.open(options, self.count, self.replicas, self.alike)
   local row = array.zeros {made.at.size}
+  if self.index == 1 then guarantees.notice("r:exchange", made.settings) end
   if earlier then settings_of.check_change(earlier.settings, made.settings) end
   made:begin(self.index, self.before, pointer(row))
   if earlier then

@@ -19,6 +19,7 @@ local ffi = require "ffi"
 local filters = require "meissa.sync.post_filters"
 local merging = require "meissa.sync.merging"
 local rows_of = require "meissa.sync.post_rows"
+local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
 local topologies = require "meissa.sync.topology"
 
@@ -53,16 +54,15 @@ function M.new(settings, count, told)
   end
   -- Where all hear the same, a process merges it once for all of its replicas. What changes are
   -- added to must be the same, too.
-  local whole = settings and not settings.filters and not settings.push_sum
-  local kind = whole and settings.merge.kind
-  if whole and topologies.is_complete(settings.topology) then
-    self.by_round = kind == "add" and (told.alike or told.by_round) or false
-    local is_common = kind == "mean" and told.exact or kind == "add" and told.alike
+  local agree = settings ~= nil and settings_of.agree(settings)
+  if agree and not settings.filters then
+    local adds = settings.merge.kind == "add"
+    self.by_round = adds and (told.alike or told.by_round) or false
+    local is_common = not adds and told.exact or adds and told.alike
     self.common = is_common and doubles(count) or nil
   end
-  -- Where all hear all of the round before, what a filter leaves out is left out for all.
-  self.shared = settings and settings.filters and told.exact and
-    topologies.is_complete(settings.topology)
+  -- What a filter leaves out is then left out for all.
+  self.shared = agree and settings.filters and told.exact
   self.by_round = self.by_round or self.shared and settings.merge.payload == "delta"
   self.ledgers = told.check and settings and settings.rule ~= nil and
     settings.merge.payload == "delta" or false

@@ -2,11 +2,11 @@
 --- Filters of posts: what replicas leave out of what they tell each other. All that is known of
 -- that is in rows (post_rows.lua), an edge for each receiver.
 --
--- Where all hear the round before of all (`shared`) an edge is for all receivers. A filter goes on
--- from what is merged: that is the sender's baseline, and each receiver's value of what a message
--- leaves out, which shows there (ms_filter_fill). A sketch, whose estimates are of all elements,
--- goes on from the mean of all that was told. Else the baseline is what was told, and what a merge
--- has changed is a change.
+-- Where all come to the same of the round before (`shared`) an edge is for all receivers. A filter
+-- goes on from what is merged: that is the sender's baseline, and each receiver's value of what a
+-- message leaves out, which shows there (ms_filter_fill). A sketch, whose estimates are of all
+-- elements, goes on from the mean of all that was told. Else the baseline is what was told, and
+-- what a merge has changed is a change.
 -- @module meissa.sync.post_filters
 
 local c_api = require "meissa.array.c_api"
@@ -175,12 +175,23 @@ function M.settle(posts, k, rows, row)
   end
 end
 
+-- What an edge leaves out is what its receiver knew as the merged value: here on what the sender
+-- does.
+local function fill(edge, known, count)
+  local received = edge + (count + 1) + count -- of the filter's state, behind its baseline
+  lib.ms_filter_fill(edge, edge, known, count)
+  lib.ms_filter_fill(received, received, known, count)
+end
+
 --- Goes on in a row with what filters of an earlier one had.
 function M.carry(posts, earlier, k, from, row)
+  local known, count = earlier.at.known and from + earlier.at.known, posts.count
   for _, to in ipairs(receivers_of(posts, k)) do
-    copy(M.edge_of(posts, row, k, to), M.edge_of(earlier, from, k, to), posts.at.edge)
+    local edge = M.edge_of(posts, row, k, to)
+    copy(edge, M.edge_of(earlier, from, k, to), posts.at.edge)
+    if known and not posts.at.known then fill(edge, known, count) end
   end
-  if posts.at.known then copy(row + posts.at.known, from + earlier.at.known, posts.count) end
+  if known and posts.at.known then copy(row + posts.at.known, known, count) end
 end
 
 --- Raises BUG where the ledger of an element of replica k's row is not balanced.

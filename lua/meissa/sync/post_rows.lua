@@ -23,10 +23,10 @@ local topologies = require "meissa.sync.topology"
 
 local M = {}
 
---- Whom replica k hears in round t, and with what weights: everybody, if all hear of all.
+--- Whom replica k hears in round t, and with what weights: everybody, of a reduction.
 function M.senders(settings, k, t)
   local topology = settings.topology
-  if not topologies.is_complete(topology) then return topologies.senders(topology, k, t) end
+  if not topologies.reduces(topology) then return topologies.senders(topology, k, t) end
   local list, weights = {}, {}
   for j = 1, settings.replicas do
     if j ~= k then list[#list + 1], weights[#weights + 1] = j, 1 / settings.replicas end

@@ -10,6 +10,7 @@
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local guarantees = require "meissa.sync.guarantee"
 local models = require "meissa.sync.models"
 local nesting = require "meissa.base.nesting"
 local settings_of = require "meissa.sync.settings"
@@ -291,6 +292,7 @@ local function new_group(options)
   group.auto_every = group.every == "auto"
   if group.exchange then
     group.settings = settings_of.read("meissa.replicate", options, group.replicas)
+    guarantees.notice("meissa.replicate", group.settings)
   end
   check_damped(group)
   return group

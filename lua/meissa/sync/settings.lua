@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Settings of an exchange of replicas: topology, filter, merge, staleness, read from options;
--- which of their combinations there are, and what is left guaranteed.
+-- and which of their combinations there are (guarantee.lua: what they leave guaranteed).
 -- @module meissa.sync.settings
 
 local errors = require "meissa.base.errors"
@@ -124,7 +124,8 @@ local function parse_filter(filter)
           floor = number(filter.floor or 0, 0, "a filter's floor"),
           seed = errors.check_whole(filter.seed or 1, "the seed of a filter", 0),
           priority = filter.priority and choice(filter.priority, PRIORITIES,
-                                                "a filter's priority")}
+                                                "a filter's priority"),
+          priority_name = filter.priority}
 end
 
 local KINDS = {none = 0, relative = 1, magnitude = 2}
@@ -247,6 +248,14 @@ end
 --- and whether that stays so.
 function M.is_exact(settings) return M.is_prompt(settings) and not settings.auto end
 
+--- Whether all replicas come to the same where each hears all others, of the round before.
+function M.agree(settings)
+  local kind, topology = settings.merge.kind, settings.topology
+  if settings.push_sum or not topologies.is_complete(topology) then return false end
+  return kind == "add" or
+    kind == "mean" and (topologies.is_uniform(topology) or topologies.reduces(topology))
+end
+
 --- Whether who is late may be left out of an exchange.
 function M.excuses(settings)
   return waits.open(settings.waits, 1).oldest ~= nil
@@ -257,50 +266,6 @@ function M.wait_alike(a, b)
   return a.staleness == b.staleness and a.waits.sync == b.waits.sync and
     a.asked.lags == b.asked.lags and a.waits.backup == b.waits.backup and
     a.waits.timeout == b.waits.timeout
-end
-
---- What settings leave guaranteed: "sequential", "reproducible", "bounded(a, b)" (what is merged is
--- of a to b rounds before) or "none"; and a sentence for the report.
-function M.guarantee(settings)
-  if settings.replicas == 1 then return "sequential", "one replica: the loop as written" end
-  local unsent = settings.bound < math.huge and
-    string.format("; no change beyond %g stays unsent", settings.bound) or ""
-  local open = waits.open(settings.waits, 1)
-  local old, new = open.lag, open.ahead
-  if settings.auto then
-    return string.format("bounded(0, %d)", M.MOST_STALENESS),
-      string.format("values of up to %d rounds earlier may be merged, as many as pay%s",
-                    M.MOST_STALENESS, unsent)
-  end
-  if open.oldest then
-    return "none", string.format("values of up to %d rounds earlier, or later, are merged, and " ..
-                                 "those who are late are left out%s", old, unsent)
-  end
-  if old == math.huge then
-    return "none", "values of any earlier round may be merged" .. unsent
-  elseif settings.waits.lags then
-    return "reproducible", string.format("values of up to %d rounds earlier are merged, as the " ..
-                                         "lags say%s", settings.waits.lags.most, unsent)
-  elseif old > 0 or new > 0 then
-    return string.format("bounded(%d, %d)", new > 0 and -new or 0, old),
-      string.format("values of up to %d rounds earlier%s may be merged%s", old,
-                    new > 0 and string.format(", or %d later,", new) or "", unsent)
-  end
-  return "reproducible", "the same bits for any number of workers" .. unsent
-end
-
-local RANKS = {sequential = 0, reproducible = 1, bounded = 2, none = 3}
-
---- Whether settings leave less guaranteed than others.
-function M.is_weaker(settings, others)
-  local function rank_of(each)
-    local name = M.guarantee(each)
-    local low, high = string.match(name, "%((%-?%d+), (%d+)%)")
-    return RANKS[string.match(name, "^%a+")], high and high - low or 0
-  end
-  local rank, width = rank_of(settings)
-  local other_rank, other_width = rank_of(others)
-  return rank > other_rank or rank == other_rank and width > other_width
 end
 
 local function boolean(options, name)
@@ -342,6 +307,7 @@ function M.read(where, options, replicas)
                     bound = options.bound == nil and math.huge or
                       number(options.bound, 0, "option 'bound'"),
                     residual = choice(options.residual or "keep", RESIDUALS, "option 'residual'"),
+                    residual_name = options.residual or "keep",
                     push_sum = boolean(options, "push_sum"), biased = boolean(options, "biased")}
   settings.auto = options.staleness == "auto"
   if settings.auto and (options.sync ~= nil or options.lags ~= nil) then

@@ -129,9 +129,14 @@ function M.senders(self, i, t)
   return list, weights
 end
 
---- Whether all hear of all in each round, by edges or by a reduction.
+--- Whether all hear all others in each round, by edges or by a reduction.
 function M.is_complete(self)
-  return self.core.reduces == 1 or self.core.kind == kinds.all or self.count == 1
+  if self.complete == nil then
+    local rows = self.period * self.count
+    self.complete = self.core.reduces == 1 or
+      self.core.start[rows] == rows * (self.count - 1) or false
+  end
+  return self.complete
 end
 
 --- Whether it is a reduction: the exact mean, whatever the edges.

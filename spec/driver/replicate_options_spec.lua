@@ -1,0 +1,203 @@
+-- SPDX-License-Identifier: MIT
+-- What options of an exchange go together, and what reports and notices say of them.
+local child = require "spec.support.child"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local function refused(pattern, fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert.is_false(ok)
+  assert.equal("OPT", err.code, tostring(err))
+  assert.truthy(tostring(err):find(pattern, 1, true), tostring(err))
+end
+
+-- What replicas come to over 24 values with these options, as text, and the plan.
+local function run(options)
+  options.replicas, options.every = options.replicas or 4, options.every or 2
+  options.final = "none"
+  local r = meissa.replicate(meissa.full({3}, 0.5), options)
+  for e in parallel(24) do
+    r[1] = 0.75 * r[1] + 0.1 * e
+    r[2] = r[2] + (e % 5 == 0 and 0.3 or 0)
+    r[3] = r[3] - 0.01 * e
+  end
+  local lines = {}
+  for k = 1, options.replicas do lines[k] = table.concat(r:replica(k):totable(), " ") end
+  return table.concat(lines, "\n"), meissa.last()
+end
+
+local function matrix_of(n, value)
+  local rows = {}
+  for i = 1, n do
+    rows[i] = {}
+    for j = 1, n do rows[i][j] = value(i, j) end
+  end
+  return {matrix = rows}
+end
+
+local function ones(n) return matrix_of(n, function() return 1 end) end
+
+describe("a graph in which all hear all", function()
+  after_each(function() meissa.init {workers = 2, quiet = true} end)
+
+  it("is \"all\", whatever its name", function()
+    local graphs = {{"ring", 2}, {"ring-both", 3}, {{regular = 3}, 4}, {ones(4), 4}, {"chain", 2},
+                    {"server", 2}, {"one-peer-exponential", 2}}
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers, quiet = true}
+      for _, merge in ipairs {{add = 1}, {add = 0.25, sigma = 2}, "mean"} do
+        for _, filter in ipairs {{}, {magnitude = 0.2}, {sketch = "count", width = 2, depth = 2}} do
+          for _, graph in ipairs(graphs) do
+            local function with(topology)
+              return (run {topology = topology, replicas = graph[2], merge = merge,
+                           filter = next(filter) and filter or nil})
+            end
+            assert.equal(with "all", with(graph[1]))
+          end
+        end
+      end
+    end
+  end)
+
+  it("has the weights that it is given", function()
+    local given = matrix_of(3, function(i, j) return i == j and 0.5 or 0.25 end)
+    local options = {topology = given, replicas = 3, every = 1, final = "none"}
+    local r = meissa.replicate(meissa.zeros(1), options)
+    for e in parallel(3) do r[1] = r[1] + 4 * e end
+    assert.same({7, 8, 9}, {r:replica(1)[1], r:replica(2)[1], r:replica(3)[1]})
+    options.filter = {magnitude = 1e-9}
+    local filtered = meissa.replicate(meissa.zeros(1), options)
+    for e in parallel(3) do filtered[1] = filtered[1] + 4 * e end
+    for k = 1, 3 do assert.equal(r:replica(k)[1], filtered:replica(k)[1]) end
+  end)
+
+  it("is no graph in which somebody is not heard", function()
+    local gap = matrix_of(3, function(i, j) return i == 1 and j == 3 and 0 or 1 end)
+    for _, graph in ipairs {{"ring", 3}, {"chain", 3}, {"ring-both", 4}, {{regular = 2}, 4},
+                            {"one-peer-exponential", 4}, {"server", 3}, {gap, 3}} do
+      refused("not everyone's arrive", meissa.replicate, meissa.zeros(1),
+              {replicas = graph[2], every = 1, topology = graph[1], merge = {add = 1}})
+    end
+  end)
+end)
+
+describe("a filter that leaves hardly anything out", function()
+  it("changes next to nothing, however replicas merge", function()
+    local function rule(own, received, weight) return own + weight * (received - own) end
+    for _, merge in ipairs {"mean", {weighted = 0.5}, {weighted = 2, form = "printed"}, rule,
+                            {add = 0.25}} do
+      for _, topology in ipairs {"all", ones(4)} do
+        local plain = run {merge = merge, topology = topology}
+        local filtered = run {merge = merge, topology = topology, filter = {magnitude = 1e-9}}
+        local others = filtered:gmatch "%S+"
+        for each in plain:gmatch "%S+" do
+          assert.is_true(math.abs(each - others()) < 1e-7, filtered .. "\nis not\n" .. plain)
+        end
+      end
+    end
+  end)
+end)
+
+describe("the report of replicas", function()
+  local function words(options) return tostring((select(2, run(options)))) end
+
+  it("tells how they merge, and what becomes of what is not sent", function()
+    local alpha = meissa.zeros(24)
+    for _, case in ipairs {
+      {{}, "topology all, merge mean, 3 exchanges: reproducible"},
+      {{merge = {add = 0.5}}, "merge add (gamma 0.5), 3"},
+      {{merge = {add = 0.5, damp = {}}}, "merge add (gamma 0.5, sigma 2), 3"},
+      {{merge = {add = 1, sigma = 8}}, "merge add (gamma 1, sigma 8), 3"},
+      {{merge = {weighted = 0.25}}, "merge weighted (lambda 0.25, form shifted), 3"},
+      {{merge = {weighted = 2, form = "normalised"}}, "(lambda 2, form normalised), 3"},
+      {{topology = "ring", push_sum = true}, "topology ring, merge mean (push-sum), 3"},
+      {{topology = "ring", merge = "take"}, "merge take, 3"},
+      {{biased = true}, "merge mean (biased), 3"},
+      {{sync = "bsp"}, "merge mean, sync bsp, 3"},
+      {{backup = 1, timeout = 1.5}, "merge mean, backup 1, timeout 1.5, 3"},
+      {{filter = {relative = 0.1, floor = 2}},
+       "sent: changes from 0.1 on, relative, floor 2, residual keep: reproducible"},
+      {{filter = {magnitude = 0.5}, residual = "drop"},
+       "sent: changes from 0.5 on, magnitude, residual drop: reproducible"},
+      {{quota = 40, bound = 3, residual = "invalidate", filter = {priority = "random"}},
+       "sent: 40 bytes a message, priority random, changes beyond 3 at once, residual invalidate"},
+    } do
+      local text = words(case[1])
+      assert.truthy(text:find(case[2], 1, true), text .. " has no " .. case[2])
+    end
+    local r = meissa.replicate(meissa.zeros(1), {replicas = 2, every = 5,
+                                                 merge = {add = 1, damp = {alpha}}})
+    for e in parallel(24) do
+      alpha[e] = alpha[e] + 1
+      r[1] = r[1] + 1
+    end
+    assert.truthy(tostring(meissa.last()):find("(gamma 1, sigma 2, damps 1 array)", 1, true))
+  end)
+
+  it("says what is guaranteed of private state, too", function()
+    local function private(replicas, exchanged)
+      local v = meissa.replicate(meissa.zeros(1), {replicas = replicas, exchange = false})
+      local r = exchanged and meissa.replicate(meissa.zeros(1), exchanged)
+      for e in parallel(12) do
+        v[1] = v[1] + e
+        if r then r[1] = r[1] + v[1] end
+      end
+      return meissa.last().guarantee, tostring(meissa.last())
+    end
+    local guarantee, text = private(3)
+    assert.equal("reproducible", guarantee)
+    assert.truthy(text:find("shares: e, private: reproducible, the same bits", 1, true), text)
+    assert.equal("sequential", (private(1)))
+    assert.equal("bounded(0, 2)", (private(2, {replicas = 2, every = 1, staleness = 2})))
+    assert.equal("reproducible", (private(2, {replicas = 2, every = 1})))
+  end)
+end)
+
+describe("notices of replicas", function()
+  -- What a program with these options of meissa.replicate says on stderr.
+  local function notices(...)
+    local lines = {'local meissa = require "meissa" meissa.init {workers = 0}'}
+    for _, options in ipairs {...} do
+      lines[#lines + 1] = ("meissa.replicate(meissa.zeros(1), {every = 1, %s})"):format(options)
+    end
+    return (child.script(table.concat(lines, "\n")))
+  end
+
+  it("say once that CoCoA's pair may diverge", function()
+    local text = notices("replicas = 4, merge = {add = 1, sigma = 1, damp = {}}",
+                         "replicas = 4, merge = {add = 0.5, sigma = 1}")
+    assert.truthy(text:find("meissa: meissa.replicate: merge = {add = gamma, sigma = s} with " ..
+                            "gamma = 1 and sigma = 1 of 4 replicas may diverge", 1, true), text)
+    assert.truthy(text:find("gamma * replicas = 4", 1, true), text)
+    assert.is_nil(text:find("gamma = 0.5", 1, true))
+    assert.equal("", notices("replicas = 1, merge = {add = 1, sigma = 1}",
+                             "replicas = 4, merge = {add = 1, sigma = 4}",
+                             "replicas = 4, merge = {add = 0.25, sigma = 1}",
+                             "replicas = 4, merge = {add = 1, damp = {}}",
+                             "replicas = 4, merge = {add = 1}"))
+  end)
+
+  it("say that the printed form of weights is no mean", function()
+    local text = notices "replicas = 2, merge = {weighted = 0.5, form = 'printed'}"
+    assert.truthy(text:find("halves the replica's own value", 1, true), text)
+    assert.equal("", notices("replicas = 2, merge = {weighted = 0.5}"))
+  end)
+
+  it("are given for answers of on_round, and for exchanges of functions", function()
+    local text = child.script [[
+      local meissa = require "meissa"
+      meissa.init {workers = 2, quiet = true}
+      local r = meissa.replicate(meissa.zeros(1), {replicas = 2, every = 1, on_round = function(s)
+        return {merge = {weighted = 1, form = "printed"}}
+      end})
+      for e in meissa.parallel(8) do r[1] = r[1] + e end
+      meissa.replicas(2, {}, function(r)
+        local w = meissa.zeros(1)
+        for t = 1, 3 do r:exchange(w, {merge = {add = 1, sigma = 1}}) end
+      end)
+    ]]
+    local _, printed = text:gsub("halves", "")
+    local _, pairs_told = text:gsub("r:exchange: merge[^\n]* may diverge", "")
+    assert.same({1, 1}, {printed, pairs_told}, text)
+  end)
+end)

@@ -1,0 +1,22 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of what options of replicas mean together, and of what is said of them.
+local options = {spec = "spec/driver/replicate_options_spec.lua"}
+
+return {
+  {
+    rule = "whether all hear all is a matter of edges, and reports and notices tell what follows",
+    finders = {options},
+    mutants = {
+      {"completeness is a name", "lua/meissa/sync/topology.lua",
+       "self.core.start[rows] == rows * (self.count - 1) or false", "self.core.kind == 0"},
+      {"all come to the same by any weights", "lua/meissa/sync/settings.lua",
+       "(topologies.is_uniform(topology) or topologies.reduces(topology))", "true"},
+      {"rules come to the same, too", "lua/meissa/sync/settings.lua",
+       "return kind == \"add\" or\n", "return kind ~= \"mean\" or\n"},
+      {"the first group's guarantee is the loop's", "lua/meissa/plan/share.lua",
+       "if not guarantee or guarantees.is_less(name, guarantee) then", "if not guarantee then"},
+      {"no pair diverges", "lua/meissa/sync/guarantee.lua",
+       "merge.sigma < merge.gamma * settings.replicas", "merge.sigma < merge.gamma"},
+    },
+  },
+}
