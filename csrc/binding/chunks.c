@@ -11,6 +11,7 @@
  */
 #include <fcntl.h>
 #include <lauxlib.h>
+#include <limits.h>
 #include <lua.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,12 +99,30 @@ static bool holds(int file, const char *bytes, size_t size) {
   }
 }
 
-static bool file_holds(const char *path, const char *bytes, size_t size) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  bool same = holds(file, bytes, size);
-  close(file);
-  return same;
+/* Writes into `path` what the first of `*templates` is for a module, each "?" in it being the name
+ * with "/" for ".", and goes on behind it; false: there is none, or it is too long. */
+static bool next_path(const char **templates, const char *module, char path[PATH_MAX]) {
+  const char *at = *templates + strspn(*templates, ";");
+  size_t size = 0;
+  if (*at == '\0') return false;
+  for (; *at != '\0' && *at != ';'; at++) {
+    const char *part = *at == '?' ? module : at;
+    size_t length = *at == '?' ? strlen(module) : 1;
+    if (length >= PATH_MAX - size) return false;
+    for (size_t k = 0; k < length; k++) path[size++] = *at == '?' && part[k] == '.' ? '/' : part[k];
+  }
+  path[size] = '\0';
+  *templates = at;
+  return true;
+}
+
+/* Opens the file that package.searchpath would find, in one go; -1: there is none. */
+static int open_module(const char *templates, const char *module, char path[PATH_MAX]) {
+  while (next_path(&templates, module, path)) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) return file;
+  }
+  return -1;
 }
 
 /* A dump of a chunk, by another name, as lua_load asks for it: piece by piece. Only the header
@@ -164,17 +183,21 @@ static int chunks_open(lua_State *L) {
   return find_records(list) ? 1 : 0;
 }
 
-/* chunks:load(module, path) -> the module's function, by the name of its file, or nil if that holds
- * another text than the chunk was made of. */
+/* chunks:load(module, templates) -> the module's function, by the name of its file, or nil if that
+ * holds another text than the chunk was made of. The file is that of package.searchpath. */
 static int chunks_load(lua_State *L) {
   const chunks *list = luaL_checkudata(L, 1, TYPE);
   size_t length;
-  const char *module = luaL_checklstring(L, 2, &length), *path = luaL_checkstring(L, 3);
+  const char *module = luaL_checklstring(L, 2, &length), *templates = luaL_checkstring(L, 3);
   const record *found = find_module(list, module, length);
   if (found == NULL) return 0;
   const char *text = bytes_of(list, found->text), *code = bytes_of(list, found->code);
-  if (text == NULL || code == NULL || !file_holds(path, text, found->text.size)) return 0;
-  return load_renamed(L, code, found->code.size, path) == 0 ? 1 : 0;
+  char path[PATH_MAX];
+  int file = text == NULL || code == NULL ? -1 : open_module(templates, module, path);
+  if (file < 0) return 0;
+  bool same = holds(file, text, found->text.size);
+  close(file);
+  return same && load_renamed(L, code, found->code.size, path) == 0 ? 1 : 0;
 }
 
 static int chunks_close(lua_State *L) {

@@ -18,7 +18,7 @@ describe("the module's files as bytecode", function()
   before_each(function()
     dir, path = child.directory(), package.path
     package.path = dir .. "/?.lua;" .. dir .. "/?/init.lua"
-    assert(os.execute("mkdir " .. dir .. "/meissa") == 0)
+    assert(os.execute(("mkdir -p %s/meissa/one %s/meissa/deep"):format(dir, dir)) == 0)
   end)
 
   after_each(function()
@@ -68,6 +68,27 @@ describe("the module's files as bytecode", function()
       assert.equal(string.dump(loadstring(TEXT, "@" .. name)),
                    string.dump(list:load("meissa.one", name)))
     end
+  end)
+
+  it("are of the file that package.searchpath finds", function()
+    write "one"
+    write("one/init", TEXT .. " ")
+    write "deep/er"
+    local list = core.chunks(compiled("one", "deep/er"))
+    local here, one = dir .. "/?.lua", dir .. "/meissa/one.lua"
+    for _, templates in ipairs {here, dir .. "/?;" .. here, ";;" .. here .. ";", "?;;" .. here,
+                                here .. ";" .. dir .. "/?/init.lua", "none/?.lua;" .. one,
+                                ("?"):rep(5000) .. ";" .. here, dir .. "/../?/.." .. here,
+                                dir .. "/?/init.lua;" .. here, dir .. "/?/../one/init.lua;" .. one,
+                                "", ";", "none/?.lua"} do
+      local file = package.searchpath("meissa.one", templates)
+      local loaded = list:load("meissa.one", templates)
+      if #templates >= 5000 then file = nil end -- no name of a file: left to searchpath
+      assert.equal(file == nil or child.read(file) ~= TEXT, loaded == nil, templates)
+      if loaded then assert.equal("@" .. file, loaded("m").info.source) end
+    end
+    assert.equal("@" .. dir .. "/meissa/deep/er.lua",
+                 list:load("meissa.deep.er", here)("m").info.source)
   end)
 
   it("are left alone where the text is another, or there is none", function()
@@ -131,6 +152,15 @@ describe("the module's files as bytecode", function()
         A[i] = require("meissa.base.chunks").used > 100 and 1 or 0
       end
       print(A[1], A[2])]], {env = "MEISSA_WORKERS=2"})))
+  end)
+
+  it("are loaded by workers without those that only drive loops", function()
+    assert.matches("^true\n$", (child.script([[
+      local meissa = require "meissa"
+      require("meissa.driver.small").most[0] = 0 -- on workers
+      local A = meissa.zeros(2)
+      for i in meissa.parallel(2, {impure = true}) do A[i] = require("meissa.base.chunks").used end
+      print(A[1] < 0.75 * require("meissa.base.chunks").used)]], {env = "MEISSA_WORKERS=2"})))
   end)
 
   it("are what the build made of all files, and need not be there", function()

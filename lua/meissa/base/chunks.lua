@@ -47,11 +47,11 @@ end
 function M.searcher(chunks)
   local function search(module)
     if not string.match(module, "^meissa%f[%z.]") then return nil end
-    local path = package.searchpath(module, package.path)
-    local loaded = path and chunks and chunks:load(module, path)
+    local loaded = chunks and chunks:load(module, package.path)
     if loaded then
       M.used = M.used + 1
     else
+      local path = package.searchpath(module, package.path)
       local text = path and read(path)
       loaded = text and loadstring(text, "@" .. path)
     end
