@@ -94,17 +94,13 @@ limit_of() {
   echo $((${own:-${MEISSA_TEST_LIMIT:-300}} * ${MEISSA_TEST_SLOWDOWN:-1}))
 }
 
-# Lists the living processes of session $1. Zombies do not count: who has no init keeps them.
+# Lists the living processes of session $1. Zombies do not count: who has no init keeps them. Of a
+# process's line the name, in parentheses, may contain anything; behind it are state, parent, group,
+# session and other numbers. By one grep: this shell would take ten times as long.
 members() {
-  local stat fields
-  for stat in /proc/[0-9]*/stat; do
-    # The name, in parentheses, may contain anything: the fields follow the last ')'.
-    { fields=$(<"$stat"); } 2>/dev/null || continue
-    read -r -a fields <<<"${fields##*) }"
-    if [ "${fields[3]:-}" = "$1" ] && [ "${fields[0]}" != Z ]; then
-      echo "${stat//[!0-9]/}"
-    fi
-  done
+  local list
+  list=$(grep -Esl "\\) [^Z] [0-9]+ [0-9]+ $1 [-0-9 ]*\$" /proc/[0-9]*/stat)
+  echo "${list//[!0-9$'\n']/}"
 }
 
 # Processes that outlive their test get 3 s to end: workers end by themselves, soon after their driver.
