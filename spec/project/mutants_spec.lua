@@ -150,6 +150,7 @@ local PROMISED = {
   "each replica does its share, pass by pass, in as many rounds as all",
   "an exchange merges what all have posted, by sender, and bits depend on nothing else",
   "a model is its replica's, and is given what the replica begins with",
+  "random numbers of models are each replica's, and go on with its rounds",
   "controllers follow what they measure, and say why",
   "without a barrier each replica hears what it may hear, once, and loses nothing",
   "what a merge damps is damped once a round, in its replica's own rows",

@@ -179,8 +179,13 @@ function M.seed(seed)
   session_draws = 0
 end
 
+--- A function that gives a seed, a whole number, where random arrays without one of their own do
+-- not follow the session's seed; nil where they do.
+M.seeds = nil
+
 --- Checks a seed: a whole number of at most 2^53.
 function M.seed_number(where, seed)
+  if seed == nil and M.seeds then seed = M.seeds() end
   if seed == nil then
     if M.in_body() then
       errors.raise("OPT", "%s in a loop's body needs a seed, or its numbers would depend on the " ..

@@ -266,9 +266,9 @@ local function open_here(run)
   local bytes, run_bytes, key, apart, _, known = kernel.pack(
     run.kernel, run.bindings, run.given or run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
-  local pieces = job_operands.pieces(operands)
-  local instance, own = execution.instance(bytes, run_bytes, pieces, where, run.draws,
-                                           run.grid.layout, run.first)
+  local draws = run.plan.draws and run.draws or nil
+  local instance, own = execution.instance(bytes, run_bytes, job_operands.pieces(operands), where,
+                                           draws, run.grid.layout, run.first)
   return {bytes = bytes, key = key, known = known, operands = operands, where = where,
           instance = instance, own = own}
 end

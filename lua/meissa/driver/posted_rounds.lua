@@ -11,6 +11,7 @@
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
+local generators = require "meissa.sync.generators"
 local lags = require "meissa.driver.lags"
 local nesting = require "meissa.base.nesting"
 local merging = require "meissa.sync.merging"
@@ -93,7 +94,37 @@ local function told_of(state, lagged, check, timed)
           exact = settings and settings_of.is_exact(settings) or nil,
           alike = settings and are_alike(state, settings) or nil, check = check,
           timed = timed,
-          model = group.model and group.model.id, members = members}
+          model = group.model and group.model.id,
+          drawn = group.model and generators.size(), members = members}
+end
+
+-- Has the rows of models begin with what their replicas had in the end, be it of an earlier loop:
+-- whether they have been asked for, and their generators.
+local function begin_models(self, g, data)
+  local group, at, size = self.states[g].group, self.exchanges[g].at, self.told[g].drawn
+  if not size then return end
+  local known = group.drawn
+  for k = 1, self.replicas do
+    local row = data + (k - 1) * at.size
+    generators.keep_new(group.model.draws, k, row + at.drawn, size)
+    row[at.made] = group.begun and 1 or 0
+    if known then
+      ffi.copy(row + at.drawn, known.rows + (k - 1) * known.size,
+               8 * math.min(size, known.size)) -- Torch may have been loaded since
+    end
+  end
+end
+
+-- Keeps that.
+local function keep_models(self, g)
+  local at, size, group = self.exchanges[g].at, self.told[g].drawn, self.states[g].group
+  group.begun = true
+  if not size then return end
+  local kept, data = ffi.new("double[?]", self.replicas * size), rows_of(self, g)
+  for k = 1, self.replicas do
+    ffi.copy(kept + (k - 1) * size, data + ((k - 1) * at.size + at.drawn), 8 * size)
+  end
+  group.drawn = {rows = kept, size = size}
 end
 
 -- Rows that begin with what the replicas hold, as version_memory, and with what others had.
@@ -111,8 +142,8 @@ local function open_rows(self, earlier)
         local others = earlier.exchanges[g]
         exchange:carry(others, k, rows_of(earlier, g) + (k - 1) * others.at.size, row)
       end
-      if exchange.at.made and state.group.begun then row[exchange.at.made] = 1 end
     end
+    begin_models(self, g, data)
     values[g] = rows
   end
   local starts = {}
@@ -261,9 +292,9 @@ function Posted:run_rounds(shares, round, first, count, step)
   local replayed = prepare(self, shares, round, first, count)
   local result, bytes = step(self.run, replayed), {}
   self.versions.memory:advance(count)
-  for g, state in ipairs(self.states) do
+  for g in ipairs(self.states) do
     bytes[g] = settle(self, g, round, count)
-    state.group.begun = true
+    keep_models(self, g)
   end
   return result, bytes
 end

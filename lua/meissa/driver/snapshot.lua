@@ -35,6 +35,8 @@ function M.take(run, groups)
     list[#list + 1] = function() target:copy(kept) end
   end
   for _, group in ipairs(groups) do
+    local begun, drawn = group.begun, group.drawn
+    list[#list + 1] = function() group.begun, group.drawn = begun, drawn end
     for _, member in ipairs(group.keeps and group.members or {}) do
       local kept = member.rows:clone()
       list[#list + 1] = function() member.rows:copy(kept) end

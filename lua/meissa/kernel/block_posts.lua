@@ -4,6 +4,7 @@
 -- @module meissa.kernel.block_posts
 
 local ffi = require "ffi"
+local generators = require "meissa.sync.generators"
 local models = require "meissa.sync.models"
 local message = require "meissa.kernel.message"
 local posts = require "meissa.sync.post"
@@ -27,7 +28,9 @@ end
 
 -- A group of replicas of which this process runs blocks.
 local function open(told, arrays)
-  local group = {members = {}, number = told.number, model = told.model, timed = told.timed}
+  local group = {members = {}, number = told.number, model = told.model, timed = told.timed,
+                 drawn = told.drawn}
+  if group.drawn then generators.load_torch(group.drawn) end
   local settings = told.options and settings_of.read("meissa.replicate", options_of(told),
                                                      told.replicas)
   group.posts = posts.new(settings, told.count, told)
@@ -53,7 +56,9 @@ function M.of(where, own, versions, round)
   local self = setmetatable({groups = {}, replicas = told.replicas, versions = versions,
                              oldest = told.oldest or math.huge, round = round}, Posted)
   for g, each in ipairs(told.groups) do
-    self.groups[g] = open(each, own.arrays)
+    local group = open(each, own.arrays)
+    self.groups[g], group.leads = group, group.model and not self.leads
+    self.leads = self.leads or group.leads
     self.timed = self.timed or each.timed
   end
   return self
@@ -103,6 +108,23 @@ local function spend(group, row, what)
   clock = now
 end
 
+-- Begins the block of a model, whose generators go on from those of the row.
+local function enter_model(group, k, row)
+  local at, own = group.posts.at, group.own or generators.kept()
+  group.own = own
+  generators.recall(own, row + at.drawn, group.drawn)
+  models.enter(group.model, {k = k, vector = group.members[1], fresh = row[at.made] == 0,
+                             loaded = function() hold(group) end, generators = own,
+                             leads = group.leads})
+end
+
+-- Ends it.
+local function leave_model(group, row)
+  if not models.leave(group.model) then return end
+  row[group.posts.at.made] = 1
+  generators.keep(group.own, row + group.posts.at.drawn, group.drawn)
+end
+
 --- Before a block.
 function Posted:begin(block)
   clock = self.timed and system.cpu_clock() or 0
@@ -116,9 +138,7 @@ function Posted:begin(block)
     hold(group)
     spend(group, row, EXCHANGE)
     if group.model then
-      models.enter(group.model, {k = k, vector = group.members[1],
-                                 fresh = row[group.posts.at.made] == 0,
-                                 loaded = function() hold(group) end})
+      enter_model(group, k, row)
     end
   end
 end
@@ -136,7 +156,7 @@ function Posted:finish(block)
   local t = (block - (k - 1)) / self.replicas + 1
   for _, group in ipairs(self.groups) do
     local row = next_row(self, group, k)
-    if group.model and models.leave(group.model) then row[group.posts.at.made] = 1 end
+    if group.model then leave_model(group, row) end
     spend(group, row, BODY)
     vectors.load(group.members, row)
     group.posts:post(k, self.round + t, row)

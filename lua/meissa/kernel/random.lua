@@ -13,6 +13,7 @@
 local c_core = require "meissa.base.c_core"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local generators = require "meissa.sync.generators"
 local make = require "meissa.array.make"
 
 local M = {}
@@ -85,21 +86,6 @@ function M.seed_of(loop, i)
   local place = M.place_of(loop, i)
   place.index[1] = 1
   return lib.ms_random_whole(place, 1, 2 ^ 31)
-end
-
---- The same sequence as math.random gives numbers, which takes limits that are no whole numbers.
-function M.as_library(lo, hi)
-  if lo == nil then return lib.ms_random_unit(present) end
-  if hi == nil then lo, hi = 1, lo end
-  return math.floor(lib.ms_random_unit(present) * (hi - lo + 1)) + lo
-end
-
---- Begins the numbers of the place that is open anew, as math.randomseed does.
--- @number value any
-function M.reseed(value)
-  local bits = ffi.new("double[1]", value)
-  present.seed, present.ordinal = ffi.cast("int64_t *", bits)[0], 0
-  present.index[0], present.draw = 0, 0
 end
 
 --- Opens a place.
@@ -225,6 +211,12 @@ end
 function M.normal()
   return lib.ms_random_deviate(present)
 end
+
+-- A seed for a random array, drawn where numbers are drawn now.
+local function draw_seed() return lib.ms_random_whole(present, 0, 2 ^ 53 - 1) end
+
+generators.draws = {next_loop = M.next_loop, place_of = M.place_of, swap = M.swap,
+                    seed = draw_seed}
 
 --- Sets the seed of meissa.random, meissa.normal and of random arrays without one of their own, and
 -- begins their sequences anew; loops are counted from here. A session begins with seed 0.

@@ -155,7 +155,8 @@ local function posts_of(posts, arrays)
     told.groups[g] = {number = g, replicas = posts.replicas, options = group.options,
                       rule = group.rule, count = group.count, lagged = group.lagged,
                       exact = group.exact, alike = group.alike, check = group.check,
-                      model = group.model, timed = group.timed, members = members}
+                      model = group.model, drawn = group.drawn, timed = group.timed,
+                      members = members}
   end
   return told
 end

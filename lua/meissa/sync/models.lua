@@ -124,17 +124,26 @@ end
 
 -- ------------------------------------------------------------------------------------- models
 
--- @number k the replica @number[opt] place where the model is found again
-local function build_model(id, build, params, k, place)
-  local outside = generators.torch_state()
-  generators.seed(k)
+-- Builds a model with the replica's generators in place; {model =, vector =}.
+local function build_here(build, params, k)
   local model = build(k)
   if model == nil then refuse("the function that builds a replica's model gave nil") end
-  local known = {model = model, vector = parameters_of(model, params)}
-  if outside then
-    known.generator = generators.torch_state()
-    generators.set_torch_state(outside)
-  end
+  return {model = model, vector = parameters_of(model, params)}
+end
+
+-- In a block, after whose errors generators are put back, too.
+local function directly(fn, ...) return true, fn(...) end
+
+-- @tab draws what random numbers of the models belong to
+-- @number k the replica @number[opt] place where the model is found again
+local function build_model(id, build, params, draws, k, place)
+  local own = generators.new(draws, k, k)
+  local outer = generators.enter(own)
+  local attempt = place and pcall or directly
+  local ok, known = attempt(build_here, build, params, k)
+  generators.leave(own, outer)
+  if not ok then error(known, 0) end
+  known.generators = own -- as they were left
   if not made[id] then
     made[id] = {}
     order[#order + 1] = id
@@ -144,53 +153,62 @@ local function build_model(id, build, params, k, place)
   return known
 end
 
---- The model of replica k in this process, built if it is not there: {model =, vector = {pointer =,
--- count =, type =}}.
--- Errors: OPT, and what `build` and `params` raise.
-function M.model(id, build, params, k)
-  return made[id] and made[id][k] or build_model(id, build, params, k)
+-- The model of replica k in this process, built if it is not there: {model =, vector = {pointer =,
+-- count =, type =}, generators = those of the replica after that}. The one that the driver's
+-- process has built to see what a model is like is the first replica's, unless the program has it.
+local function model_of(id, build, params, draws, k)
+  local here = made[id]
+  if here and k == 1 and not here[1] and here[0] and not here[0].shown then
+    here[1], here[0] = here[0], nil
+  end
+  return here and here[k] or build_model(id, build, params, draws, k)
 end
 
---- The model that the driver's process has beside the replicas, built as the first one's.
--- Errors: as above.
-function M.own(id, build, params)
-  return made[id] and made[id][0] or build_model(id, build, params, 1, 0)
+-- The model that the driver's process has beside the replicas, built as the first one's.
+local function own_model(self)
+  local here = made[self.id]
+  return here and here[0] or build_model(self.id, self.build, self.params, self.draws, 1, 0)
+end
+
+-- Whether a model has what others are exchanged with.
+local function check_alike(k, own, vector)
+  if own.count ~= vector.count or own.type ~= vector.type then
+    refuse("the model of replica %d has %d parameters (%s), and that of replica 1 has %d (%s)",
+           k, own.count, own.type, vector.count, vector.type)
+  end
 end
 
 --- Begins a block of a replica: `at` is {k =, vector = {pointer =, count =, type =}, what the
 -- replica begins with; fresh = whether that is what its model has when it is built; loaded =
--- function() called when the model has been asked for}.
-function M.enter(id, at) present[id] = at end
+-- function() called when the model has been asked for; generators = the replica's, which are put
+-- in place if it `leads`: of several models in a loop those of the first one}.
+function M.enter(id, at)
+  present[id] = at
+  at.outer = at.leads and generators.enter(at.generators) or nil
+end
 
 --- Ends it: the vector has what the model's parameters are. Whether the model was asked for.
 function M.leave(id)
   local at = present[id]
   present[id] = nil
+  if at.outer then generators.leave(at.generators, at.outer) end
   if not at.model then return false end
   M.take(at.model.vector, at.vector.pointer)
-  if at.outside then
-    at.model.generator = generators.torch_state()
-    generators.set_torch_state(at.outside)
-  end
   return true
 end
 
 -- What a replica begins with is a model as it is built; the one that is here may have been trained
 -- by a loop that was undone since.
-local function load_model(id, build, params, at)
-  local known = M.model(id, build, params, at.k)
-  if at.fresh and known.used then known = build_model(id, build, params, at.k) end
+local function load_model(id, build, params, draws, at)
+  local known = model_of(id, build, params, draws, at.k)
+  if at.fresh and known.used then known = build_model(id, build, params, draws, at.k) end
   known.used = true
   local own = known.vector
-  if own.count ~= at.vector.count or own.type ~= at.vector.type then
-    refuse("the model of replica %d has %d parameters (%s), and that of replica 1 has %d (%s)",
-           at.k, own.count, own.type, at.vector.count, at.vector.type)
-  end
+  check_alike(at.k, own, at.vector)
   if at.fresh then M.take(own, at.vector.pointer) else give(own, at.vector.pointer) end
   at.model = known
-  if known.generator then
-    at.outside = generators.torch_state()
-    generators.set_torch_state(known.generator)
+  if not at.generators.follows then
+    generators.follow(at.generators, known.generators, at.outer ~= nil)
   end
   at.loaded()
   return known.model
@@ -198,19 +216,19 @@ end
 
 --- The model of the replica that is being run here.
 -- Errors: BDY OPT, and what `build` and `params` raise.
-function M.get(id, build, params)
+function M.get(id, build, params, draws)
   local at = present[id]
   if not at then
     errors.raise("BDY", "a replica's model is there in the body of a loop over replicas alone")
   end
   if at.model then return at.model.model end
-  return load_model(id, build, params, at)
+  return load_model(id, build, params, draws, at)
 end
 
 --- What the body calls: a function without arguments that gives it. It travels to workers, and what
 -- it needs of this module by name.
-function M.call(id, build, params)
-  return function() return M.get(id, build, params) end
+function M.call(id, build, params, draws)
+  return function() return M.get(id, build, params, draws) end
 end
 
 -- ------------------------------------------------------------------------------------- handles
@@ -223,14 +241,24 @@ local last_id = 0
 -- Handles by the functions that stand for them.
 local by_call = setmetatable({}, {__mode = "k"})
 
---- A handle on the models of a group: what the program has. `call` of it is for bodies.
-function M.new(build, params)
+-- Gives a handle models that are not there yet.
+local function begin(self)
   last_id = last_id + 1
-  local self = {id = last_id, build = build, params = params,
-                call = M.call(last_id, build, params)}
+  self.id, self.call = last_id, M.call(last_id, self.build, self.params, self.draws)
   by_call[self.call] = self
+end
+
+--- A handle on the models of a group: what the program has. `call` of it is for bodies. Random
+-- numbers of the models belong to this call, as those of a loop do to the loop.
+function M.new(build, params)
+  local self = {build = build, params = params, draws = generators.draws.next_loop()}
+  begin(self)
   return setmetatable(self, Model)
 end
+
+--- The parameters of the model that the driver's process has: {pointer =, count =, type =}.
+-- Errors: OPT, and what `build` and `params` raise.
+function M.parameters(self) return own_model(self).vector end
 
 --- Whether a value is such a handle.
 function M.is(value) return type(value) == "table" and getmetatable(value) == Model end
@@ -254,22 +282,23 @@ function Model:replica(k) return self.group.members[1]:replica(k) end
 --- r:reset(): the next loop begins with models that are built anew, and so does r().
 function Model:reset()
   self.group.members[1]:reset() -- refuses it while a loop runs
-  self.group.begun, self.group.merged = nil, nil
+  self.group.begun, self.group.drawn, self.group.merged = nil, nil, nil
   made[self.id], by_call[self.call] = nil, nil
-  last_id = last_id + 1
-  self.id, self.call = last_id, M.call(last_id, self.build, self.params)
-  by_call[self.call] = self
-  M.take(M.own(self.id, self.build, self.params).vector,
-         array.core(self.group.members[1].target).data)
+  begin(self)
+  local vector, target = own_model(self).vector, self.group.members[1].target
+  check_alike(1, vector, array.describe(target))
+  M.take(vector, array.core(target).data)
 end
 
 --- r() outside of a loop: a model with what the replicas have come to together.
 function Model:__call()
   if present[self.id] then return self.call() end
-  local known = M.own(self.id, self.build, self.params)
+  local known, target = own_model(self), self.group.members[1].target
+  known.shown = true
   if not self.group.merged then return known.model end
+  check_alike(1, known.vector, array.describe(target))
   self.group.merged = nil
-  give(known.vector, array.core(self.group.members[1].target).data)
+  give(known.vector, array.core(target).data)
   return known.model
 end
 

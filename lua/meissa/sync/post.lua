@@ -68,7 +68,7 @@ function M.new(settings, count, told)
     settings.merge.payload == "delta" or false
   self.mixes = told.exact and settings ~= nil and settings.push_sum
   self.at = rows_of.lay_out(settings, count, receivers, senders,
-                            {model = told.model, timed = told.timed,
+                            {model = told.model, drawn = told.drawn, timed = told.timed,
                              lagged = told.lagged, mixes = self.mixes,
                              shared = self.shared, ledgers = self.ledgers})
   return self

@@ -5,6 +5,7 @@
 -- A row, where there is need of it:
 --   value   what the replica holds at the end of the round
 --   made    models: 1 when the replica's has been asked for
+--   drawn   models: the replica's generators of random numbers (meissa.sync.generators)
 --   base    deltas: what it held when the rows began
 --   total   deltas: what its rounds have changed since then
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
@@ -75,7 +76,10 @@ end
 function M.lay_out(settings, count, receivers, senders, told)
   local at = {value = 0, size = count}
   local function take(name, size) at[name], at.size = at.size, at.size + size end
-  if told.model then take("made", 1) end
+  if told.model then
+    take("made", 1)
+    take("drawn", told.drawn)
+  end
   if not settings then return at end
   at.edge = count + 1 + state_size(settings, count, told.ledgers)
   if settings.merge.payload == "delta" then

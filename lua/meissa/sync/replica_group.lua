@@ -320,7 +320,7 @@ local function replicate_models(build, options)
   local group = new_group(options)
   group.model = models.new(build, options.params)
   group.model.group = group
-  local vector = models.own(group.model.id, build, options.params).vector
+  local vector = models.parameters(group.model)
   if vector.count < 1 then
     errors.raise("OPT", "meissa.replicate: the model has no parameters to be exchanged")
   end

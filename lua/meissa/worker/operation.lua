@@ -9,10 +9,10 @@
 -- @module meissa.worker.operation
 
 local builtin = require "meissa.base.builtin"
+local generators = require "meissa.sync.generators"
 local bytecode_facts = require "meissa.capture.bytecode_facts"
 local isolate = require "meissa.sync.isolate"
 local jit_util = require "jit.util"
-local random = require "meissa.kernel.random"
 local tables = require "meissa.base.tables"
 local value_rows = require "meissa.worker.value_rows"
 local values = require "meissa.sync.values"
@@ -62,27 +62,10 @@ local function instead_of(fn)
   return library == "_G" and name == "print" and refuse or nil
 end
 
--- Whatever draws, draws from a place that shows it.
-local function begin_draws()
-  local library, place = package.loaded.math, random.place_of({seed = 0, ordinal = 0}, 0)
-  local before = {place = random.swap(place), random = library.random,
-                  randomseed = library.randomseed}
-  library.random, library.randomseed = random.as_library, refuse
-  return place, before
-end
-
--- Whether anything was drawn.
-local function end_draws(place, before)
-  local library = package.loaded.math
-  random.swap(before.place)
-  library.random, library.randomseed = before.random, before.randomseed
-  return place.draw ~= 0
-end
-
 -- What values become: those of the first list with those of the others, one list after the other;
 -- nil: the driver is to do it.
 local function reduce(op, lists)
-  local place, before = begin_draws()
+  local drawn_from, outer = generators.watch()
   local held = {}
   local ok, results = pcall(function()
     local own = is_made_of(op, changes_nothing, {}) and op or
@@ -90,7 +73,7 @@ local function reduce(op, lists)
     return values.reduce(lists, own, true)
   end)
   for _, release in ipairs(held) do release() end
-  if end_draws(place, before) or not ok then return nil end
+  if generators.has_drawn(drawn_from, outer) or not ok then return nil end
   for e, result in ipairs(results) do
     if not values.fit(result, lists[1][e]) then return nil end
   end

@@ -233,45 +233,12 @@ function M.set_up(setup, worker)
   if not ok then fail("setup", err) end
 end
 
--- What replicas have in the place of LuaJIT's generator, which goes on from whoever drew last.
-local OWN = {random = random.as_library, randomseed = random.reseed}
-
 --- What `print` is for replicas, where that is another one than this process's.
 M.print = nil
 
 local function instead_of(fn)
   local library, name = builtin.find(fn)
-  if library == "_G" and name == "print" then return M.print end
-  return library == "math" and OWN[name] or nil
-end
-
--- Puts these into the program's library, but where it has put others; what they took the place of.
-local function replace_functions()
-  local library, before = package.loaded.math, {}
-  for name, own in tables.each(OWN) do
-    if type(library[name]) == "function" and instead_of(library[name]) then
-      before[name], library[name] = library[name], own
-    end
-  end
-  return before
-end
-
--- All that a replica draws from is its own; `leave` puts back what was there.
-local function enter(replica)
-  local outer = {place = random.swap(replica.place), torch = generators.torch_state(),
-                 functions = replace_functions()}
-  if replica.torch then
-    generators.set_torch_state(replica.torch)
-  elseif outer.torch then
-    generators.seed_torch(random.seed_of(replica.run.draws, replica.index))
-  end
-  return outer
-end
-
-local function leave(replica, outer)
-  replica.place, replica.torch = random.swap(outer.place), generators.torch_state()
-  generators.set_torch_state(outer.torch)
-  for name, fn in tables.each(outer.functions) do package.loaded.math[name] = fn end
+  return library == "_G" and name == "print" and M.print or nil
 end
 
 local RESULT = {code = "BDY", whither = "the caller of meissa.replicas", path = function()
@@ -300,9 +267,9 @@ end
 -- Errors: what its function raises, with its index; BDY where that yields by itself, or returns
 -- what cannot travel.
 function M.go_on(replica, ...)
-  local outer = enter(replica)
+  local outer = generators.enter(replica.generators)
   local ok, request = coroutine.resume(replica.thread, ...)
-  leave(replica, outer)
+  generators.leave(replica.generators, outer)
   local who = "replica " .. replica.index
   if not ok then fail(who, request) end
   replica.request = nil
@@ -329,7 +296,7 @@ function M.begin(run, index, fn, arguments, count)
   own, given, self.originals = isolate.copy(fn, arguments, count, instead_of, self.held)
   self.fn = own
   self.thread = coroutine.create(function() return own(self.face, unpack(given, 1, count)) end)
-  self.place = random.place_of(run.draws, index)
+  self.generators = generators.new(run.draws, index, random.seed_of(run.draws, index))
   M.go_on(self)
   return self
 end

@@ -133,8 +133,8 @@ end
 local state = tonumber(string.match(tostring {}, "0x(%x+)"), 16) % 2 ^ 31
 
 function torch.manualSeed(seed) state = seed % 2 ^ 31 end
-function torch.getRNGState() return state end
-function torch.setRNGState(before) state = before end
+function torch.getRNGState() return torch.DoubleTensor(1):fill(state) end
+function torch.setRNGState(before) state = before:data()[0] end
 
 function torch.uniform()
   state = (state * 16807 + 11) % (2 ^ 31 - 1)

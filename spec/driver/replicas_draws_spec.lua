@@ -1,0 +1,83 @@
+-- SPDX-License-Identifier: MIT
+-- Random arrays without a seed, and a math.random that a module keeps, in functions of replicas.
+local expect = require "spec.support.expect"
+local kept = require "spec.support.kept_random"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local ROADS = {{workers = 0}, {workers = 1}, {workers = 2}, {workers = 3},
+               {workers = 2, shm = false}, {workers = 3, transport = "tcp", shm = false}}
+
+-- What fn gives, which is the same on each road.
+local function on_all_roads(fn)
+  local expected
+  for _, road in ipairs(ROADS) do
+    road.quiet = true
+    meissa.init(road)
+    meissa.seed(5)
+    local got = fn()
+    expected = expected or got
+    assert.same(expected, got, road.workers .. " workers")
+  end
+  return expected
+end
+
+local function all_differ(list)
+  local known = {}
+  for _, x in ipairs(list) do
+    if known[x] then return false end
+    known[x] = true
+  end
+  return true
+end
+
+local DRAWS = {
+  function() return kept.draw() end,
+  function() return meissa.rand(3)[2] end,
+  function() return meissa.randn({2}, {type = "float"})[1] end,
+  function() return meissa.ones(50):map(function(x, i) return x + i end):randomize()[7] end,
+}
+
+describe("random arrays without a seed", function()
+  teardown(function() meissa.init {} end)
+
+  it("are each replica's own in functions of replicas", function()
+    local seen = on_all_roads(function()
+      return meissa.replicas(3, {seed = 1}, function(r)
+        local list = {}
+        for d = 1, #DRAWS do list[#list + 1] = DRAWS[d]() end
+        r.barrier()
+        local both = meissa.rand(2, 2)
+        list[5], list[6] = both[1][1], both[2][2]
+        local S = meissa.sparse({2, 9}, {i = {1, 1, 2, 2, 2}, j = {1, 4, 3, 8, 9}})
+        list[7] = S:split(0.5):totable()
+        for _ in parallel(1) do list[8] = meissa.rand(1)[1] end
+        return list
+      end)
+    end)
+    for _, e in ipairs {1, 2, 3, 5, 6, 8} do
+      assert.is_true(all_differ {seen[1][e], seen[2][e], seen[3][e]})
+    end
+  end)
+
+  it("are other ones in each run without a seed, and the same after meissa.seed", function()
+    on_all_roads(function()
+      local function numbers()
+        return meissa.replicas(2, {}, function() return meissa.randn(1)[1] end)
+      end
+      local first, second = numbers(), numbers()
+      assert.is_true(first[1] ~= second[1] and first[1] ~= first[2])
+      meissa.seed(5)
+      assert.same(first, numbers())
+      return first
+    end)
+  end)
+
+  it("are refused in other bodies still", function()
+    meissa.init(ROADS[3])
+    local a = meissa.zeros(4)
+    expect.raises("OPT", "needs a seed", function()
+      for i in parallel(4) do a[i] = meissa.rand(3)[1] end
+    end)
+  end)
+end)
