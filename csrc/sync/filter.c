@@ -21,9 +21,6 @@ typedef struct accounts {
   account produced, sent, dropped, invalidated;
 } accounts;
 
-/* An element that a message leaves out: a signalling nan, which no arithmetic gives. */
-static const uint64_t left_out = UINT64_C(0x7ff4d65697373610);
-
 struct ms_filter {
   ms_filter_rule rule;
   int64_t count, begin; /* where round-robin goes on */
@@ -313,31 +310,24 @@ const double *ms_filter_received(const ms_filter *filter) {
   return filter->received;
 }
 
-void ms_filter_move(ms_filter *f, const double *value, const double *known) {
-  size_t size = (size_t)f->count * sizeof *value;
-  memcpy(f->base, value, size);
-  if (f->rule.delta) return;
-  if (known != NULL) memcpy(f->received, known, size);
-  for (int64_t i = 0; known == NULL && i < f->count; i++) {
-    memcpy(&f->received[i], &left_out, sizeof left_out);
-  }
+/* Whether what is pending of an element is forgotten when a merge has made `value` of `before`. */
+static bool is_forgotten(const ms_filter *f, double before, double value) {
+  return f->rule.residual == MS_RESIDUAL_INVALIDATE && value != before;
 }
 
-void ms_filter_fill(double *into, const double *message, const double *known, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    uint64_t bits;
-    memcpy(&bits, &message[i], sizeof bits);
-    into[i] = bits == left_out ? known[i] : message[i];
-  }
-}
-
-void ms_filter_invalidate(ms_filter *f, const double *before, const double *value) {
-  if (f->rule.residual != MS_RESIDUAL_INVALIDATE) return;
+void ms_filter_settle(ms_filter *f, const double *before, const double *value,
+                      const double *known) {
+  bool delta = f->rule.delta, drops = f->rule.residual == MS_RESIDUAL_DROP;
   for (int64_t i = 0; i < f->count; i++) {
-    if (value[i] == before[i]) continue;
-    f->base[i] = value[i];
-    if (f->rule.delta) forget(f, i, f->ledger != NULL ? &f->ledger[i].invalidated : NULL);
+    bool forgotten = is_forgotten(f, before[i], value[i]);
+    if (forgotten && delta) forget(f, i, f->ledger != NULL ? &f->ledger[i].invalidated : NULL);
+    if (forgotten || (known != NULL && (delta || drops))) {
+      f->base[i] = value[i];
+    } else if (known != NULL) {
+      f->base[i] = known[i];
+    }
   }
+  if (known != NULL && !delta) memcpy(f->received, known, (size_t)f->count * sizeof *known);
 }
 
 double ms_filter_bytes(int64_t sent, int64_t count) {

@@ -88,19 +88,13 @@ MS_API int64_t ms_filter_send_as(ms_filter *filter, const ms_filter *other, cons
  * as it knows them, of delta payloads the changes of that message, 0 for elements it leaves out. */
 MS_API const double *ms_filter_received(const ms_filter *filter);
 
-/* A merge has made `value` of the sender's elements and `known` of the receiver's: the baseline
- * moves there, and with it what the receiver takes for what is left out. For a topology where all
- * hear of all; without it a merge's own effect would be sent again. NULL: what is left out of state
- * payloads shows in the messages that follow, for receivers that know it themselves. */
-MS_API void ms_filter_move(ms_filter *filter, const double *value, const double *known);
-
-/* What a receiver has after a message, by element: what ms_filter_received gave, and `known` where
- * that shows an element as left out. */
-MS_API void ms_filter_fill(double *into, const double *message, const double *known, int64_t count);
-
-/* Where `value`, of the sender after a merge, differs from `before`, a remote update has changed
- * the element: under MS_RESIDUAL_INVALIDATE what is pending there is forgotten. */
-MS_API void ms_filter_invalidate(ms_filter *filter, const double *before, const double *value);
+/* A merge has made `value` of the sender's elements, which were `before`. Where the two differ a
+ * remote update has changed the element: under MS_RESIDUAL_INVALIDATE what is pending there is
+ * forgotten. `known`, where all hear all, is what the merge makes of what the sender has told, by
+ * which all know it: the baseline moves there, or what the merge has done would be sent again, and
+ * with it what the receiver takes for elements that are left out. NULL: the baseline stays. */
+MS_API void ms_filter_settle(ms_filter *filter, const double *before, const double *value,
+                             const double *known);
 
 /* Canonical bytes of a message of `sent` of `count` elements. */
 MS_API double ms_filter_bytes(int64_t sent, int64_t count);

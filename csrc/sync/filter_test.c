@@ -104,7 +104,7 @@ static void test_ledger(void) {
       for (int i = 0; i < COUNT; i++) got[i] += ms_filter_received(filter)[i];
       memcpy(before, value, sizeof value);
       for (int i = 0; i < COUNT; i += 7) value[i] += draw();
-      ms_filter_invalidate(filter, before, value);
+      ms_filter_settle(filter, before, value, NULL);
     }
     ms_ledger all;
     CHECK(ms_filter_ledger(filter, -1, &all) <= 1e-28);

@@ -96,6 +96,12 @@ void ms_replica_weighted(double *value, int form, double lambda, const double *c
   }
 }
 
+void ms_replica_keep(double *value, const double *own, const double *told, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    if (own[i] != told[i]) value[i] += own[i] - told[i];
+  }
+}
+
 double ms_replica_change(double *delta, const double *after, const double *before, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; i++) {

@@ -44,6 +44,10 @@ MS_API void ms_replica_weighted(double *value, int form, double lambda,
                                 const double *const *received, const double *distance,
                                 uint32_t senders, int64_t count);
 
+/* value += own - told, where these differ: what a replica holds and has not told is not merged, and
+ * stays its own. */
+MS_API void ms_replica_keep(double *value, const double *own, const double *told, int64_t count);
+
 /* delta = after - before; the 2-norm of it. */
 MS_API double ms_replica_change(double *delta, const double *after, const double *before,
                                 int64_t count);

@@ -110,7 +110,11 @@ local function send(self, from, to, value, delta)
     return delta or value
   end
   local edge = edge_of(self, from, to)
-  if edge.sketch then return send_sketch(self, edge, value, delta) end
+  if self.sent[edge] then return self.sent[edge] end
+  if edge.sketch then
+    self.sent[edge] = send_sketch(self, edge, value, delta)
+    return self.sent[edge]
+  end
   -- Where all hear all, they are told the same.
   local first, sent = self.complete and self.first[from]
   if first then
@@ -119,7 +123,14 @@ local function send(self, from, to, value, delta)
     sent, self.first[from] = tonumber(lib.ms_filter_send(edge.filter, value, delta)), edge.filter
   end
   self.bytes = self.bytes + lib.ms_filter_bytes(sent, count)
-  return lib.ms_filter_received(edge.filter)
+  self.sent[edge] = lib.ms_filter_received(edge.filter)
+  return self.sent[edge]
+end
+
+-- Of values that all tell all, what a replica has told is merged of itself, too.
+local function merges_told(self)
+  return self.complete and self.settings.filters and self.settings.merge.payload == "state" and
+    self.settings.replicas > 1
 end
 
 -- ------------------------------------------------------------------------------------- a round
@@ -138,6 +149,7 @@ local function heard(self, to, t, after)
   end
   own = own or #list + 1
   list[own] = self.delta[to] or after[to]
+  if merges_told(self) then list[own] = send(self, to, to == 1 and 2 or 1, after[to]) end
   return {to = to, list = list, own = own, weights = from, complete = true}
 end
 
@@ -190,22 +202,26 @@ local function push_sum(self, t, before, after, out)
   self.sums, self.share = sums, share
 end
 
--- What merges do to the state of filters.
+-- What merges do to the state of filters, and to what is not told.
 local function settle_filters(self, after, out)
-  local complete, told = settings_of.agree(self.settings), {}
-  for _, edge in tables.each(self.edges) do
-    if edge.filter then
-      lib.ms_filter_invalidate(edge.filter, after[edge.from], out[edge.from])
-      if complete then lib.ms_filter_move(edge.filter, out[edge.from], out[edge.to]) end
-    elseif complete and self.settings.merge.payload == "state" then
-      told[edge.from] = told[edge.from] or edge.known
+  local merged = {}
+  for k = 1, merges_told(self) and self.settings.replicas or 0 do
+    merged[k] = doubles(self.count)
+    ffi.copy(merged[k], out[k], 8 * self.count)
+    local told = send(self, k, k == 1 and 2 or 1)
+    for i = 0, self.count - 1 do
+      if after[k][i] ~= told[i] then out[k][i] = out[k][i] + (after[k][i] - told[i]) end
     end
   end
-  if #told == 0 then return end
-  local all, number = pointers(told)
-  local mean = doubles(self.count)
-  lib.ms_replica_mean(mean, all, number, self.count)
-  for _, edge in tables.each(self.edges) do ffi.copy(edge.known, mean, 8 * self.count) end
+  for _, edge in tables.each(self.edges) do
+    local from = edge.from
+    if edge.filter then
+      lib.ms_filter_settle(edge.filter, after[from], out[from],
+                           merged[from] or self.complete and out[from] or nil)
+    elseif merged[from] then
+      ffi.copy(edge.known, merged[from], 8 * self.count)
+    end
+  end
 end
 
 --- Whether replicas have the same bits after each exchange.
@@ -229,8 +245,8 @@ end
 -- ended, @param out with which the replica goes on
 -- @return the canonical bytes that were sent
 function Exchange:round(t, before, after, out)
-  self.bytes, self.first = 0, {}
-  self.complete = settings_of.agree(self.settings)
+  self.bytes, self.first, self.sent = 0, {}, {}
+  self.complete = topologies.is_complete(self.settings.topology)
   if self.settings.merge.payload == "delta" then take_changes(self, before, after) end
   if self.settings.push_sum then
     push_sum(self, t, before, after, out)
@@ -246,7 +262,7 @@ function Exchange:round(t, before, after, out)
 end
 
 --- Other filters or merges from the next round on: settings with the same payload. Where filters
--- begin, or no longer go on from what is merged, receivers know what their senders hold.
+-- begin, receivers know what their senders hold.
 -- @tab settings @param values what replicas hold: a list of vectors
 function Exchange:change(settings, values)
   if settings.merge.payload ~= self.settings.merge.payload then
@@ -257,11 +273,7 @@ function Exchange:change(settings, values)
     self.edges = {}
     for k, start in ipairs(self.start) do ffi.copy(start, values[k], 8 * self.count) end
   end
-  local parts = settings_of.agree(self.settings) and not settings_of.agree(settings)
   for _, edge in tables.each(self.edges) do
-    if edge.filter and parts then
-      lib.ms_filter_move(edge.filter, values[edge.from], values[edge.from])
-    end
     if edge.filter and rule then c_api.call(lib.ms_filter_set_rule, edge.filter, rule) end
   end
   self.settings = settings

@@ -104,7 +104,7 @@ describe("filters of values and of changes", function()
       for _ in parallel(400) do r[1] = r[1] + 0.02 end
       return ("%.2f"):format(w[1])
     end
-    assert.equal("0.50", last("all", "mean"))
+    assert.equal("2.00", last("all", "mean"))
     assert.equal("0.02", last("ring", "mean"))
     assert.equal("2.00", last("all", {add = 1 / 4}))
   end)

@@ -61,8 +61,9 @@ function M.new(settings, count, told)
     local is_common = not adds and told.exact or adds and told.alike
     self.common = is_common and doubles(count) or nil
   end
-  -- What a filter leaves out is then left out for all.
-  self.shared = agree and settings.filters and told.exact
+  -- Where all hear all of the round before, what a filter leaves out is left out for all.
+  self.shared = settings and settings.filters and told.exact and
+    topologies.is_complete(settings.topology)
   self.by_round = self.by_round or self.shared and settings.merge.payload == "delta"
   self.ledgers = told.check and settings and settings.rule ~= nil and
     settings.merge.payload == "delta" or false
@@ -180,7 +181,7 @@ local function hear(self, k, t, rows, row)
   local list = heard.list
   local function put_own()
     heard.own = #list + 1
-    list[heard.own] = rows.own + (delta and at.total or 0)
+    list[heard.own] = delta and rows.own + at.total or filters.own(self, rows.own)
     heard.distance[heard.own] = 0
   end
   for s, sender in ipairs(senders) do
@@ -189,7 +190,7 @@ local function hear(self, k, t, rows, row)
     local is_new = version > place[0] and version >= rows.oldest
     if delta or is_new then
       local from = rows.of(sender)
-      from = settings.filters and filters.hear(self, from, sender, k, rows.own) or
+      from = settings.filters and edge_of(self, from, sender, k) or
         from + (delta and at.total or 0)
       if delta and at.taken then
         local taken = taken_of(self, row, k, sender)

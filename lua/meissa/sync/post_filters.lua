@@ -2,17 +2,15 @@
 --- Filters of posts: what replicas leave out of what they tell each other. All that is known of
 -- that is in rows (post_rows.lua), an edge for each receiver.
 --
--- Where all come to the same of the round before (`shared`) an edge is for all receivers. A filter
--- goes on from what is merged: that is the sender's baseline, and each receiver's value of what a
--- message leaves out, which shows there (ms_filter_fill). A sketch, whose estimates are of all
--- elements, goes on from the mean of all that was told. Else the baseline is what was told, and
--- what a merge has changed is a change.
+-- Where all hear the round before of all (`shared`) an edge is for all receivers. Of values all
+-- that was told is merged, of the replica itself, too, so that all know what comes of it; there the
+-- edge goes on. What the replica holds and has not told stays its own, and pending. Else the
+-- baseline is what was told, and what a merge has changed is a change.
 -- @module meissa.sync.post_filters
 
 local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
-local merging = require "meissa.sync.merging"
 
 local M = {}
 
@@ -128,70 +126,47 @@ end
 
 -- ------------------------------------------------------------------------------------- hearing
 
---- What replica k has of a sender, whose row is given.
--- @param own k's row of the round before
-function M.hear(posts, row, sender, k, own)
-  local edge = M.edge_of(posts, row, sender, k)
-  if not posts.at.known then return edge end
-  posts.filled = posts.filled or {}
-  local into = posts.filled[sender] or doubles(posts.count)
-  posts.filled[sender] = into
-  lib.ms_filter_fill(into, edge, own + posts.at.known, posts.count)
-  return into
+--- Of a replica's own row, what it merges of itself.
+function M.own(posts, row)
+  local merges_told = posts.shared and posts.settings.merge.payload == "state"
+  return merges_told and row + posts.at.edges or row
 end
 
--- The mean of what all have told is what all go on from.
-local function settle_sketch(posts, k, rows, edge)
-  local list = {}
-  for j = 1, posts.settings.replicas do
-    list[j] = (j == k and rows.own or rows.of(j)) + posts.at.edges
-  end
-  local all, number = merging.pointers(list)
-  lib.ms_replica_mean(sketch_of(posts) and posts.estimate, all, number, posts.count)
-  copy(edge, posts.estimate, posts.count)
-end
-
--- What a merge of replica k does to the state of a filter that has sent something.
-local function settle_edge(posts, rows, edge, row)
+-- What a merge of replica k does to the state of a filter that has sent something. `known` is what
+-- all know of it.
+local function settle_edge(posts, rows, edge, known)
   if edge[posts.at.edge - 1] == 0 then return end -- the filter's rounds
-  lib.ms_filter_invalidate(filter_at(posts, edge), rows.own, posts.into)
-  if posts.shared then lib.ms_filter_move(posts.filter, posts.into, nil) end
-  if posts.at.known then copy(row + posts.at.known, posts.into, posts.count) end
+  lib.ms_filter_settle(filter_at(posts, edge), rows.own, posts.into, known)
   keep(posts, edge)
+end
+
+-- Of values, all that was told is merged: what of it is known, and what the replica goes on with.
+local function keep_untold(posts, rows)
+  posts.known = posts.known or doubles(posts.count)
+  copy(posts.known, posts.into, posts.count)
+  lib.ms_replica_keep(posts.into, rows.own, M.own(posts, rows.own), posts.count)
+  return posts.known
 end
 
 --- What a merge of replica k does to its filters.
 -- @tab rows as of Posts:merge @param row the next one
 function M.settle(posts, k, rows, row)
-  local settings = posts.settings
-  if not posts.shared and not (settings.rule and settings.rule.residual == 2) then return end
+  local settings, known = posts.settings, posts.shared and posts.into or nil
+  if not known and not (settings.rule and settings.rule.residual == 2) then return end
+  local of_values = known and settings.merge.payload == "state"
+  if of_values then known = keep_untold(posts, rows) end
   for _, to in ipairs(receivers_of(posts, k)) do
     local edge = M.edge_of(posts, row, k, to)
-    if settings.rule then
-      settle_edge(posts, rows, edge, row)
-    elseif settings.merge.payload == "state" then
-      settle_sketch(posts, k, rows, edge)
-    end
+    if settings.rule then settle_edge(posts, rows, edge, known) end
+    if of_values then copy(edge, known, posts.count) end
   end
-end
-
--- What an edge leaves out is what its receiver knew as the merged value: here on what the sender
--- does.
-local function fill(edge, known, count)
-  local received = edge + (count + 1) + count -- of the filter's state, behind its baseline
-  lib.ms_filter_fill(edge, edge, known, count)
-  lib.ms_filter_fill(received, received, known, count)
 end
 
 --- Goes on in a row with what filters of an earlier one had.
 function M.carry(posts, earlier, k, from, row)
-  local known, count = earlier.at.known and from + earlier.at.known, posts.count
   for _, to in ipairs(receivers_of(posts, k)) do
-    local edge = M.edge_of(posts, row, k, to)
-    copy(edge, M.edge_of(earlier, from, k, to), posts.at.edge)
-    if known and not posts.at.known then fill(edge, known, count) end
+    copy(M.edge_of(posts, row, k, to), M.edge_of(earlier, from, k, to), posts.at.edge)
   end
-  if known and posts.at.known then copy(row + posts.at.known, known, count) end
 end
 
 --- Raises BUG where the ledger of an element of replica k's row is not balanced.

@@ -11,7 +11,6 @@
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
 --   taken   push-sum, but where all take their parts from that: of each sender, what was taken of
 --           all it has sent, and of its weight; deltas, with lags: the newest total that was seen
---   known   filters of values that all have in common: what the replica has merged
 --   changed   those of deltas: what its rounds have changed since the rows began, where `base` and
 --           `total` are of the last round
 --   edges   filters, and push-sum likewise: of each receiver, or for all together, what it has been
@@ -90,7 +89,6 @@ function M.lay_out(settings, count, receivers, senders, told)
   local gives = settings.push_sum and not told.mixes
   if gives or told.lagged and at.total then take("taken", senders * (count + 1)) end
   if told.shared and at.total then take("changed", count) end
-  if told.shared and settings.rule and not at.total then take("known", count) end
   local edges = told.shared and 1 or receivers
   if settings.filters or gives then take("edges", edges * at.edge) end
   take("heard", settings.replicas)
