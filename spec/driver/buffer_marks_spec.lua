@@ -247,6 +247,22 @@ describe("marks of what is stored into a buffer", function()
     end
   end)
 
+  it("are of single elements in parts with names that are too long to be marked whole", function()
+    for _, engine in ipairs {"lua", "native"} do
+      meissa.init {workers = 2}
+      for rows = 30, 50, 20 do -- of 100: parts of fewer than 4,096 elements, and of more
+        local total = meissa.zeros(3, rows, 100)
+        local pending = meissa.buffer(total)
+        for i in meissa.parallel(60, {engine = engine}) do
+          local part = pending[i % 3 + 1]
+          part[i % rows + 1][i] = part[i % rows + 1][i] + i
+        end
+        assert.equal(60 * 61 / 2, total:sum())
+        for i = 1, 60 do assert.equal(i, total[i % 3 + 1][i % rows + 1][i]) end
+      end
+    end
+  end)
+
   it("have names that inner loops with limits from data do not have", function()
     meissa.init {workers = 2}
     local total, starts = meissa.zeros(30000), meissa.zeros({501}, {type = "int32"})

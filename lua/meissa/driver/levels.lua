@@ -38,9 +38,10 @@ local SYMMETRIC = {["+"] = true, ["*"] = true, min = true, max = true, ["bit.bor
 
 local MOST_LEVELS = 2 ^ 20
 
--- After so many loops the way that is not taken, level by level or as written, is tried, then after
--- twice as many, and so on.
-local FIRST_WAIT, LONGEST_WAIT = 1, 1024
+-- The way that is not taken, level by level or as written, is tried at once, then after one loop,
+-- two, four, and so on; and of a loop that runs as written not before it has taken so many times as
+-- long as a trial.
+local LONGEST_WAIT, TRIAL_SHARE = 1024, 10
 
 -- ---------------------------------------------------------------------------------- what fits
 
@@ -227,7 +228,7 @@ function M.find(run)
   local before = plan.levelled and plan.levelled.levels
   local found = {levels = levels, iterations = count, count = most,
                  way = before and before.way or
-                   {plain = false, least = {}, rest = FIRST_WAIT, wait = FIRST_WAIT},
+                   {plain = false, least = {}, rest = 0, wait = 1},
                  -- What a plan says is the same of as many levels.
                  plan = before and before.count == most and before.plan or nil}
   plan.levelled = {state = state, levels = found}
@@ -297,6 +298,9 @@ local function note(way, plain, seconds)
   if plain == way.plain then return end -- it was no trial
   way.plain = (way.least[true] or math.huge) < way.least[false]
   way.rest, way.wait = way.wait, math.min(2 * way.wait, LONGEST_WAIT)
+  if way.plain then
+    way.rest = math.max(way.rest, math.ceil(TRIAL_SHARE * way.least[false] / way.least[true]))
+  end
 end
 
 -- The plan; nil: the loop fails, and has left nothing.
