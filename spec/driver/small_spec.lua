@@ -103,11 +103,11 @@ describe("small loops (seed " .. seed .. ")", function()
     assert.are.equal(2, meissa.last().workers)
   end)
 
-  it("leave nothing where they fail half-way", function()
+  local function fail_half_way(delay)
     meissa.init {workers = 2}
     local A, index = meissa.ones(N), meissa.zeros({N}, {type = "int32"})
     local count = meissa.zeros(3)
-    local b = meissa.buffer(count)
+    local b = meissa.buffer(count, {max_delay = delay})
     for i in parallel(N, NATIVE) do index[i] = N + 1 - i end
     local function gather(x)
       local s = 0
@@ -127,18 +127,23 @@ describe("small loops (seed " .. seed .. ")", function()
       assert.are.equal("ARR", err.code)
       assert.are.same({N - 2}, err.iteration)
       assert.are.same(before, A:totable())
+      assert.are.equal(counted, count[2])
     end
     index[N - 2] = 1
     assert.are.equal(N * (N + 1) / 2, gather(1))
     assert.are.equal(before[N] + 1, A[N])
     assert.are.equal(counted + N, count[2])
-  end)
+  end
 
-  it("leave nothing where merging fails", function()
+  it("leave nothing where they fail half-way", function() fail_half_way(nil) end)
+
+  it("leave nothing of earlier stages where they fail half-way", function() fail_half_way(10) end)
+
+  local function fail_to_merge(delay)
     meissa.init {workers = 2}
     local A, I = meissa.ones(N), meissa.zeros({3}, {type = "int32"})
     local w = meissa.zeros(3)
-    local n, b = meissa.buffer(I, {max_delay = 10}), meissa.buffer(w, {max_delay = 10})
+    local n, b = meissa.buffer(I, {max_delay = delay}), meissa.buffer(w, {max_delay = delay})
     local function count(x)
       for i in parallel(N, NATIVE) do
         A[i] = A[i] + 1
@@ -160,7 +165,11 @@ describe("small loops (seed " .. seed .. ")", function()
     local ok, err = pcall(count, 1)
     assert.are.same({false, "ARR"}, {ok, err.code})
     assert.are.equal(before[1][1] + 1, A[1])
-  end)
+  end
+
+  it("leave nothing where merging fails", function() fail_to_merge(nil) end)
+
+  it("leave nothing where merging fails in a stage", function() fail_to_merge(10) end)
 
   it("have conditions on their subscripts", function()
     meissa.init {workers = 2}
