@@ -85,6 +85,8 @@ describe("meissa.iterate", function()
       {{sync = "pd-delay", staleness = 1}, "bounded(-1, 1)", "or newer"},
       {{sync = "ssp", staleness = 3}, "bounded(-3, 3)", "or newer"},
       {{sync = "async"}, "none", "reads are of any age"},
+      {{sync = "notify-ack", depth = 3}, "sequential", "3 versions"},
+      {{sync = "barrier"}, "bounded(-1, 0)", "or newer"},
       {{lags = {{0, 1}, {2, 1}}}, "reproducible", "up to 2 rounds older than the one before, as"},
     } do
       count(A, 2, each[1])

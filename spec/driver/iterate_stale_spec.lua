@@ -39,6 +39,8 @@ local SETTINGS = {
   {{sync = "ssp"}, 0, 0}, {{staleness = 1}, 1, 0}, {{staleness = 3}, 3, 0},
   {{staleness = 3, depth = 5}, 3, 0}, {{sync = "pd-delay", staleness = 2}, 2, 2},
   {{sync = "ssp", staleness = 2}, 2, 2}, {{sync = "async"}, T, T}, {{staleness = math.huge}, T, T},
+  {{sync = "notify-ack"}, 0, 0}, {{sync = "notify-ack", depth = 4}, 0, 0},
+  {{sync = "notify-ack", depth = 1}, 0, 0}, {{sync = "barrier"}, 0, 1},
 }
 
 local function words(options)
@@ -144,7 +146,9 @@ describe("what rounds see", function()
     refused("too few versions", {staleness = 1, depth = 1})
     refused("is never stale", {sync = "bsp", staleness = 1})
     refused("leave out depth", {sync = "bsp", depth = 2})
-    refused("option 'sync'", {sync = "notify-ack"})
+    refused("option 'sync'", {sync = "notify-ak"})
+    refused("is never stale", {sync = "notify-ack", staleness = 1})
+    refused("leave out depth", {sync = "barrier", depth = 2})
     refused("option 'staleness'", {staleness = -1})
     refused("option 'staleness'", {staleness = 0.5})
     refused("option 'depth'", {depth = 0})

@@ -61,7 +61,8 @@ describe("replicas, each as soon as it may,", function()
   after_each(function() meissa.init {workers = 2, quiet = true} end)
 
   it("have the bits of exchanges all at once, where nothing may be stale", function()
-    local waits = {"bsp", "notify-ack", nil}
+    local waits = {{"bsp"}, {"notify-ack"}, {nil}, {"notify-ack", 1}, {"bsp-2barrier"},
+                   {"notify-ack", 4}, {"pd-delay"}, {nil, 3}}
     local settings = {
       {topology = "root-expander"}, {topology = "chain"}, {topology = "one-peer-exponential"},
       {topology = "ring", push_sum = true}, {filter = {relative = 0.01}, topology = "ring-both"},
@@ -93,7 +94,7 @@ describe("replicas, each as soon as it may,", function()
     for r, road in ipairs(ROADS) do
       on(road, function(engine)
         for number, options in ipairs(settings) do
-          options.sync = waits[(r + number) % 3 + 1]
+          options.sync, options.depth = unpack(waits[(r + number) % #waits + 1], 1, 2)
           compare(wanted[number], train(options, engine, 3), ("settings %d, %d"):format(number, r))
         end
       end)
@@ -339,8 +340,11 @@ describe("a recorded run of stale replicas", function()
     local script = LOOP .. [[
       local w = meissa.ones(8)
       for _, options in ipairs {{}, {staleness = 2}, {sync = "ssp", staleness = 1}, {},
-                                {sync = "async"}} do
-        for t, i in meissa.iterate(w, 4) do w[i] = 0.5 * (w[i] + w[i % 8 + 1]) end
+                                {sync = "async"}, {sync = "pd-delay", staleness = 1},
+                                {sync = "notify-ack", depth = 3}, {sync = "bsp-2barrier"},
+                                {sync = "barrier"}} do
+        local sync = options.sync ~= "ssp" and options.sync or nil
+        for t, i in meissa.iterate(w, 4, {sync = sync, depth = options.depth}) do w[i] = 0.5 * (w[i] + w[i % 8 + 1]) end
         local got = train(options, function(e) if e % 13 == 0 then sleep(0.001) end end)
         local words = {}
         for f = 1, m do words[f] = ("%a"):format(got.w[f]) end

@@ -18,7 +18,7 @@ local NAME = "meissa.iterate"
 local OWN = {"stop", "test", "dry", "ranges", "by", "check"}
 local COMMON = {"explain", "engine", "numeric", "reduce", "impure"}
 local OPTIONS = {}
-for _, list in ipairs {OWN, waits.rounds.options, COMMON} do
+for _, list in ipairs {OWN, waits.OF_ROUNDS, COMMON} do
   for _, name in ipairs(list) do OPTIONS[#OPTIONS + 1] = name end
 end
 
@@ -145,7 +145,7 @@ function M.parse(...)
   if options.by then
     request.space, request.parts = ranges_of(request.space, options, request.given)
   end
-  request.sync = waits.open(waits.parse(NAME, options, waits.rounds), pool.workers())
+  request.sync = waits.open(waits.parse(NAME, options), pool.workers())
   for _, name in ipairs {"dry", "check"} do
     if options[name] ~= nil and type(options[name]) ~= "boolean" then
       errors.raise("OPT", "%s: option '%s' is true or false, not %s", NAME, name,

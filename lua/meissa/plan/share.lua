@@ -41,7 +41,7 @@ function M.groups(run)
     end
     if second and not settings_of.wait_alike(lead.settings, group.settings) then
       errors.raise("OPT", "a loop's replicas wait for each other in one way: options " ..
-                   "'staleness', 'sync' and 'lags' differ")
+                   "'staleness', 'sync', 'depth' and 'lags' differ")
     end
     if second and lead.on_round and group.on_round then
       errors.raise("OPT", "one of a loop's groups of replicas has an 'on_round'")

@@ -77,6 +77,7 @@ end
 local function wait_words(settings)
   local asked, words = settings.waits, {}
   if asked.sync then words[#words + 1] = ", sync " .. asked.sync end
+  if asked.depth then words[#words + 1] = ", depth " .. asked.depth end
   if asked.backup then words[#words + 1] = ", backup " .. asked.backup end
   if asked.timeout then words[#words + 1] = string.format(", timeout %g", asked.timeout / 100) end
   return table.concat(words)

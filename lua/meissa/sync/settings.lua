@@ -11,13 +11,13 @@ local waits = require "meissa.sync.waits"
 
 local M = {}
 
---- Options of an exchange; between the blocks of a loop it has those of waits.exchanges, too.
+--- Options of an exchange; between the blocks of a loop it has waits.OF_EXCHANGES, too.
 M.OPTIONS = {"topology", "staleness", "filter", "merge", "quota", "residual", "bound", "push_sum",
              "biased"}
 
 --- Options of an exchange between the blocks of a loop.
 M.OF_LOOPS = {unpack(M.OPTIONS)}
-for _, name in ipairs(waits.exchanges.options) do M.OF_LOOPS[#M.OF_LOOPS + 1] = name end
+for _, name in ipairs(waits.OF_EXCHANGES) do M.OF_LOOPS[#M.OF_LOOPS + 1] = name end
 
 --- The greatest staleness that is chosen where it is "auto".
 M.MOST_STALENESS = 8
@@ -264,8 +264,8 @@ end
 --- Whether the exchanges of two settings wait in one way.
 function M.wait_alike(a, b)
   return a.staleness == b.staleness and a.waits.sync == b.waits.sync and
-    a.asked.lags == b.asked.lags and a.waits.backup == b.waits.backup and
-    a.waits.timeout == b.waits.timeout
+    a.waits.depth == b.waits.depth and a.asked.lags == b.asked.lags and
+    a.waits.backup == b.waits.backup and a.waits.timeout == b.waits.timeout
 end
 
 local function boolean(options, name)
@@ -310,11 +310,12 @@ function M.read(where, options, replicas)
                     residual_name = options.residual or "keep",
                     push_sum = boolean(options, "push_sum"), biased = boolean(options, "biased")}
   settings.auto = options.staleness == "auto"
-  if settings.auto and (options.sync ~= nil or options.lags ~= nil) then
-    refuse("staleness = \"auto\" chooses among staleness from 0 on: leave out 'sync' and 'lags'")
+  for _, name in ipairs(settings.auto and {"sync", "depth", "lags"} or {}) do
+    if options[name] ~= nil then
+      refuse("staleness = \"auto\" chooses among staleness from 0 on: leave out '%s'", name)
+    end
   end
-  settings.waits = waits.parse(where, settings.auto and without_staleness(options) or options,
-                               waits.exchanges)
+  settings.waits = waits.parse(where, settings.auto and without_staleness(options) or options)
   settings.staleness = settings.waits.staleness or settings.staleness
   settings.asked = {}
   for _, name in ipairs(M.OF_LOOPS) do settings.asked[name] = options[name] end

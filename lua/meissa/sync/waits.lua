@@ -9,17 +9,14 @@ local ffi = require "ffi"
 
 local M = {}
 
---- Who waits by options: `options`, what they are called; `settings`, which names `sync` may have.
--- Rounds of meissa.iterate, and exchanges of replicas, of which all that are of one kind have an
--- option `staleness`.
-M.rounds = {
-  options = {"depth", "staleness", "sync", "lags"},
-  settings = {"data-centric", "bsp", "bsp-2barrier", "pd-delay", "ssp", "async"},
-}
-M.exchanges = {
-  options = {"sync", "lags", "backup", "timeout"},
-  settings = {"notify-ack", "data-centric", "bsp", "ssp", "async", "barrier"},
-}
+--- What options of those who wait are called: of rounds of meissa.iterate, and of exchanges of
+-- replicas, of which all that are of one kind have an option `staleness`.
+M.OF_ROUNDS = {"depth", "staleness", "sync", "lags"}
+M.OF_EXCHANGES = {"sync", "depth", "lags", "backup", "timeout"}
+
+-- What `sync` may be.
+local NAMES = {"data-centric", "notify-ack", "bsp", "bsp-2barrier", "pd-delay", "ssp", "barrier",
+               "async"}
 
 local MOST_LAG, MOST_FACTOR = 2 ^ 16 - 1, 1e5
 
@@ -125,16 +122,16 @@ local function quoted(names)
 end
 
 --- What the options ask for.
--- @string where the function's name @tab options @tab who M.rounds or M.exchanges
+-- @string where the function's name @tab options
 -- @treturn table {where =, sync =, staleness =, depth =, lags =, backup =, timeout = in
 -- hundredths}, as far as they were given
 -- Errors: OPT.
-function M.parse(where, options, who)
-  local names, known = who.settings, options.sync == nil
-  for _, name in ipairs(names) do known = known or options.sync == name end
+function M.parse(where, options)
+  local known = options.sync == nil
+  for _, name in ipairs(NAMES) do known = known or options.sync == name end
   if not known then
-    local near = type(options.sync) == "string" and errors.nearest(options.sync, names)
-    errors.raise("OPT", "%s: option 'sync' is %s, not %s%s", where, quoted(names),
+    local near = type(options.sync) == "string" and errors.nearest(options.sync, NAMES)
+    errors.raise("OPT", "%s: option 'sync' is %s, not %s%s", where, quoted(NAMES),
                  tostring(options.sync),
                  near and string.format(" (did you mean \"%s\"?)", near) or "")
   end
