@@ -55,6 +55,28 @@ describe("Views in meissa.replicas", function()
     end)
   end)
 
+  it("are shards without rows, where there are fewer rows than replicas", function()
+    for _, workers in ipairs {0, 2, 5} do
+      meissa.init {workers = workers, quiet = true}
+      for rows = 0, 3 do
+        local A, fixed = meissa.zeros(rows, 2), meissa.ones(rows)
+        local sizes = meissa.replicas(4, {}, function(r, given)
+          local own = r.shard(A)
+          own:fill(r.index)
+          r.barrier()
+          own:add(1)
+          assert(r.shard(A):size(1) == own:size(1))
+          return {own:size(1), r.shard(given):size(1), A:sum()}
+        end, fixed)
+        for k = 1, 4 do
+          local has = k <= rows and 1 or 0
+          assert.same({has, has, rows * (rows + 1)}, sizes[k])
+          if k <= rows then assert.same({k + 1, k + 1}, A[k]:totable()) end
+        end
+      end
+    end
+  end)
+
   it("are shards, of which the array sees what was written", function()
     everywhere({{-1, 22, 32, -2, 52, 62}, {11, -1, 13, 14}}, function()
       local A = matrix()

@@ -81,6 +81,23 @@ describe("a graph in which all hear all", function()
   end)
 end)
 
+describe("replicas of one loop", function()
+  it("wait with one depth", function()
+    local r = meissa.replicate(meissa.zeros(1), {replicas = 2, every = 1, depth = 3})
+    local s = meissa.replicate(meissa.zeros(1), {replicas = 2, every = 1})
+    refused("'depth'", function()
+      for e in parallel(8) do
+        r[1] = e
+        s[1] = e
+      end
+    end)
+    for _, name in ipairs {"depth", "sync", "lags"} do
+      refused("leave out '" .. name .. "'", meissa.replicate, meissa.zeros(1),
+              {replicas = 2, every = 1, staleness = "auto", [name] = name == "depth" and 2 or "bsp"})
+    end
+  end)
+end)
+
 describe("a filter that leaves hardly anything out", function()
   it("changes next to nothing, however replicas merge", function()
     local function rule(own, received, weight) return own + weight * (received - own) end
@@ -95,6 +112,46 @@ describe("a filter that leaves hardly anything out", function()
         end
       end
     end
+  end)
+end)
+
+describe("private state", function()
+  after_each(function() meissa.init {workers = 2, quiet = true} end)
+
+  it("is of any type, as nothing of it is merged", function()
+    local K, n, large = 3, 31, 2 ^ 53
+    for _, road in ipairs {{0}, {2}, {2, false}, {5}} do
+      meissa.init {workers = road[1], shm = road[2], quiet = true}
+      for _, engine in ipairs {"lua", "native"} do
+        for _, name in ipairs {"int32", "int64", "float", "double"} do
+          for _, exchanged in ipairs {true, false} do
+            local counts = meissa.zeros({2, 2}, {type = name})
+            counts[1][2] = name == "int64" and large or 7
+            local private = meissa.replicate(counts, {replicas = K, exchange = false})
+            local r = meissa.replicate(meissa.zeros(1), exchanged and
+              {replicas = K, every = 2} or {replicas = K, exchange = false})
+            for _, e in parallel(2, n, {engine = engine}) do
+              private[2][1] = private[2][1] + e
+              private[1][1] = private[1][1] - 1
+              r[1] = r[1] + private[2][1]
+            end
+            local all = 0
+            for k = 1, K do
+              local own = private:replica(k)
+              all = all + own[2][1]
+              assert.equal(name, own:type())
+              assert.equal(counts[1][2], own[1][2])
+              assert.equal(k == 1 and -22 or -20, own[1][1])
+            end
+            assert.equal(n * (n + 1), all)
+          end
+        end
+      end
+    end
+    refused("floats or doubles, not DistArray<int32>", meissa.replicate,
+            meissa.zeros({2}, {type = "int32"}), {replicas = 2, every = 1})
+    refused("must be a dense array, not", meissa.replicate, meissa.sparse({1}, {i = {1}}),
+            {replicas = 2, exchange = false})
   end)
 end)
 
@@ -114,6 +171,7 @@ describe("the report of replicas", function()
       {{topology = "ring", merge = "take"}, "merge take, 3"},
       {{biased = true}, "merge mean (biased), 3"},
       {{sync = "bsp"}, "merge mean, sync bsp, 3"},
+      {{sync = "notify-ack", depth = 3}, "merge mean, sync notify-ack, depth 3, 3"},
       {{backup = 1, timeout = 1.5}, "merge mean, backup 1, timeout 1.5, 3"},
       {{filter = {relative = 0.1, floor = 2}},
        "sent: changes from 0.1 on, relative, floor 2, residual keep: reproducible"},

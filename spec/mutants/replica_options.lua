@@ -19,4 +19,22 @@ return {
        "merge.sigma < merge.gamma * settings.replicas", "merge.sigma < merge.gamma"},
     },
   },
+  {
+    rule = "private state has any type, models any memory, and each name of sync is one for all",
+    finders = {options, {spec = "spec/driver/replicate_models_spec.lua"},
+               {spec = "spec/driver/iterate_stale_spec.lua"}},
+    mutants = {
+      {"large integers are numbers", "lua/meissa/sync/vector.lua",
+       "copy(vector, each.pointer, each.count, c_api.element_sizes[each.type] == 8)",
+       "copy(vector, each.pointer, each.count, each.type == \"double\")"},
+      {"exchanged integers, too", "lua/meissa/sync/replica_group.lua",
+       "(private or MERGED[array.describe(value).type])", "true"},
+      {"depths differ", "lua/meissa/sync/settings.lua",
+       "a.waits.depth == b.waits.depth and a.asked", "a.asked"},
+      {"structs have no arrays", "lua/meissa/sync/models.lua", "\" [^*]*%[[%d?]*%]>$\"",
+       "\" %[[%d?]*%]>$\""},
+      {"iterate has edges of no sort", "lua/meissa/sync/waits.lua",
+       "{\"data-centric\", \"notify-ack\", \"bsp\"", "{\"data-centric\", \"bsp\""},
+    },
+  },
 }

@@ -171,6 +171,7 @@ local PROMISED = {
   "a model's parameters are its own memory, and options mean something",
   "what on_round sets is data wherever the body uses it",
   "whether all hear all is a matter of edges, and reports and notices tell what follows",
+  "private state has any type, models any memory, and each name of sync is one for all",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

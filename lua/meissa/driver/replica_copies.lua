@@ -4,7 +4,6 @@
 
 local array = require "meissa.array"
 local common_values = require "meissa.sync.common_value"
-local ffi = require "ffi"
 local replica_groups = require "meissa.sync.replica_group"
 local vectors = require "meissa.sync.vector"
 
@@ -28,8 +27,7 @@ local function copies_of(group, k)
   local list = {}
   for m, each in ipairs(group.members) do
     local about = array.describe(each.target)
-    local row = ffi.cast(about.type .. " *", replica_groups.row(each, k))
-    list[m] = {pointer = row, type = about.type, count = about.count}
+    list[m] = vectors.copy(replica_groups.row(each, k), about.type, about.count)
   end
   return list
 end

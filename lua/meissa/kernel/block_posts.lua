@@ -36,9 +36,9 @@ local function open(told, arrays)
   group.posts = posts.new(settings, told.count, told)
   for m, member in ipairs(told.members) do
     local memory = member.array and arrays[member.array].pointer or
-      ffi.new(member.type .. "[?]", member.count) -- the body has no use for it
-    group.members[m] = {pointer = ffi.cast(member.type .. " *", memory), keep = memory,
-                        type = member.type, count = member.count}
+      vectors.new(member.count) -- the body has no use for it
+    group.members[m] = vectors.copy(memory, member.type, member.count)
+    group.members[m].keep = memory
   end
   group.values = vectors.new(told.count)
   -- Copies of doubles are a vector as they are.

@@ -48,6 +48,13 @@ local function vector_of_array(value)
           type = about.type, keep = handle, array = handle}
 end
 
+-- Whether a value is a pointer to numbers of a type, or an array of such in C.
+local function points_to(value, name, ctype)
+  if type(value) ~= "cdata" then return false end
+  return ffi.istype(ctype, value) or
+    string.find(tostring(ffi.typeof(value)), "^ctype<" .. name .. " [^*]*%[[%d?]*%]>$") ~= nil
+end
+
 -- Where the parameters of a model are: {pointer =, count =, type =, keep =}, for arrays with
 -- `array`.
 local function vector_of(value)
@@ -63,8 +70,9 @@ local function vector_of(value)
   end
   local pointer, count = value:data(), tonumber(value:nElement())
   for name, ctype in tables.each(TYPES) do
-    if type(pointer) == "cdata" and ffi.istype(ctype, pointer) then
-      return {pointer = pointer, count = count, type = name, keep = value}
+    if points_to(pointer, name, ctype) then
+      return {pointer = ffi.cast(ctype, pointer), count = count, type = name,
+              keep = {value, pointer}}
     end
   end
   refuse("the parameters of a replica's model must be floats or doubles: data() gave %s",

@@ -8,6 +8,7 @@
 -- @module meissa.sync.replica_group
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local guarantees = require "meissa.sync.guarantee"
@@ -58,7 +59,10 @@ end
 
 -- ------------------------------------------------------------------------------------- copies
 
-local sizes = {float = 4, double = 8}
+local sizes = c_api.element_sizes
+
+-- Types that can be merged.
+local MERGED = {float = true, double = true}
 
 --- Bytes of a copy.
 function M.size(self)
@@ -153,16 +157,19 @@ end
 
 -- ------------------------------------------------------------------------------------- making
 
-local function refuse_target(value, what)
-  errors.raise("OPT", "%s of meissa.replicate must be a dense array of floats or doubles, not %s",
-               what, tostring(value))
+local function refuse_target(value, what, private)
+  local is_dense = array.is(value) and array.core(value).sparse == 0
+  errors.raise("OPT", "%s of meissa.replicate must be a dense array%s, not %s%s", what,
+               private and "" or " of floats or doubles", tostring(value),
+               is_dense and "; what is private (exchange = false) may have any type" or "")
 end
 
--- What is to be replicated, or damped, as an array: a row or slice as the view that it is.
-local function check_target(value, what)
+-- What is to be replicated, or damped, as an array: a row or slice as the view that it is. What is
+-- `private` is not merged, and of any type.
+local function check_target(value, what, private)
   local fits = array.is(value) and array.core(value).sparse == 0 and
-    sizes[array.describe(value).type]
-  if not fits then refuse_target(value, what) end
+    (private or MERGED[array.describe(value).type])
+  if not fits then refuse_target(value, what, private) end
   value = array.to_handle(value)
   if #array.describe(value).dims == 8 then
     errors.raise("OPT", "meissa.replicate takes arrays of at most 7 dimensions")
@@ -331,7 +338,7 @@ local function replicate_models(build, options)
 end
 
 --- Permission for the parts of a loop to work on copies of their own; see the manual.
--- @param target a dense array of floats or doubles, or a list of such; or a function build(k) that
+-- @param target a dense array (if it is exchanged, of floats or doubles), or a list of such; or a function build(k) that
 -- makes the model of replica k, of which option `params` gives what is exchanged
 -- @tab options see the manual; `replicas` and `every` are required
 -- @return an object for each array; for models a function that gives that of the body's replica
@@ -353,7 +360,8 @@ function M.replicate(target, options)
   if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
   local group = new_group(options)
   for k, each in ipairs(list) do
-    local checked = check_target(each, k == 1 and "the argument" or "an array")
+    local checked = check_target(each, k == 1 and "the argument" or "an array",
+                                 not group.exchange)
     for _, other in ipairs(group.members) do
       if array.overlap(other.target, checked) then raise_shared(other.target, checked) end
     end
@@ -367,7 +375,7 @@ function M.describe(value)
   if not M.is(value) then return nil end
   local about = array.describe(value.copy)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = false,
-          integer = false, type = about.type, scratch = true, replica = true,
+          integer = string.find(about.type, "^int") ~= nil, type = about.type, scratch = true, replica = true,
           buffers = array.describe(value.target).store}
 end
 

@@ -172,11 +172,7 @@ local function shard(self, value)
                    "shard: take views of that shard", self.index)
     end
   end
-  local rows = array.describe(target).dims[1]
-  local first, length = rows_of(self, rows)
-  if length == 0 then
-    errors.raise("OPT", "r.shard(A): %d rows cannot be shared out to %d replicas", rows, self.count)
-  end
+  local first, length = rows_of(self, array.describe(target).dims[1]) -- none beyond the last row
   local view = target:narrow(1, first, length)
   if not self.originals[value] or array.is_frozen(target) then return view end
   known = {target = target, first = first, length = length, own = view:clone(), view = view}
