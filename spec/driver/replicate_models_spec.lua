@@ -306,32 +306,6 @@ describe("replicas of models", function()
     try("views of one", function(model) return {model.w, model.w} end)
   end)
 
-  it("may be an array in C", function()
-    for _, name in ipairs {"double[4]", "float[4]", "struct {float w[4];}"} do
-      local function new()
-        local numbers = ffi.new(name)
-        local is_struct = name:find "struct"
-        return {data = function() return is_struct and numbers.w or numbers end,
-                nElement = function() return 4 end}
-      end
-      local results = {}
-      for n, road in ipairs {ROADS[1], ROADS[3]} do
-        on(road, function()
-          local r = meissa.replicate(new, {replicas = 2, every = 2,
-                                           params = function(model) return model end})
-          for e in parallel(20) do
-            local numbers = r().data()
-            numbers[e % 4] = numbers[e % 4] + e
-          end
-          local numbers = r().data()
-          results[n] = table.concat({numbers[0], numbers[1], numbers[2], numbers[3]}, " ")
-        end)
-      end
-      assert.equal("30 22.5 25 27.5", results[1])
-      assert.equal(results[1], results[2])
-    end
-  end)
-
   it("are refused where they cannot be had", function()
     local function refused(what, fn, ...)
       local ok, err = pcall(fn, ...)

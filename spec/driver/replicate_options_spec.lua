@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What options of an exchange go together, and what reports and notices say of them.
 local child = require "spec.support.child"
+local ffi = require "ffi"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -93,7 +94,7 @@ describe("replicas of one loop", function()
     end)
     for _, name in ipairs {"depth", "sync", "lags"} do
       refused("leave out '" .. name .. "'", meissa.replicate, meissa.zeros(1),
-              {replicas = 2, every = 1, staleness = "auto", [name] = name == "depth" and 2 or "bsp"})
+              {replicas = 2, every = 1, staleness = "auto", [name] = 2})
     end
   end)
 end)
@@ -152,6 +153,35 @@ describe("private state", function()
             meissa.zeros({2}, {type = "int32"}), {replicas = 2, every = 1})
     refused("must be a dense array, not", meissa.replicate, meissa.sparse({1}, {i = {1}}),
             {replicas = 2, exchange = false})
+  end)
+end)
+
+describe("parameters of a model", function()
+  after_each(function() meissa.init {workers = 2, quiet = true} end)
+
+  it("may be an array in C", function()
+    for _, name in ipairs {"double[4]", "float[4]", "struct {float w[4];}"} do
+      local function new()
+        local numbers = ffi.new(name)
+        local is_struct = name:find "struct"
+        return {data = function() return is_struct and numbers.w or numbers end,
+                nElement = function() return 4 end}
+      end
+      local results = {}
+      for n, workers in ipairs {0, 2} do
+        meissa.init {workers = workers, quiet = true}
+        local r = meissa.replicate(new, {replicas = 2, every = 2,
+                                         params = function(model) return model end})
+        for e in parallel(20) do
+          local numbers = r().data()
+          numbers[e % 4] = numbers[e % 4] + e
+        end
+        local numbers = r().data()
+        results[n] = table.concat({numbers[0], numbers[1], numbers[2], numbers[3]}, " ")
+      end
+      assert.equal("30 22.5 25 27.5", results[1])
+      assert.equal(results[1], results[2])
+    end
   end)
 end)
 

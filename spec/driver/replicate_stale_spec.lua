@@ -61,8 +61,8 @@ describe("replicas, each as soon as it may,", function()
   after_each(function() meissa.init {workers = 2, quiet = true} end)
 
   it("have the bits of exchanges all at once, where nothing may be stale", function()
-    local waits = {{"bsp"}, {"notify-ack"}, {nil}, {"notify-ack", 1}, {"bsp-2barrier"},
-                   {"notify-ack", 4}, {"pd-delay"}, {nil, 3}}
+    local waits = {{"bsp"}, {"notify-ack"}, {}, {"notify-ack", 1}, {"bsp-2barrier"}, {nil, 3},
+                   {"notify-ack", 4}, {"pd-delay"}}
     local settings = {
       {topology = "root-expander"}, {topology = "chain"}, {topology = "one-peer-exponential"},
       {topology = "ring", push_sum = true}, {filter = {relative = 0.01}, topology = "ring-both"},
@@ -107,9 +107,8 @@ describe("replicas, each as soon as it may,", function()
     for _, topology in ipairs {{matrix = matrix}, {matrix = meissa.from(matrix)},
                                meissa.topology({matrix = matrix}, 3)} do
       for _, road in ipairs {ROADS[1], ROADS[3], ROADS[5]} do
-        local got = on(road, function(engine)
-          return train({replicas = 3, every = 4, topology = topology}, engine, 2)
-        end)
+        local options = {replicas = 3, every = 4, topology = topology}
+        local got = on(road, function(engine) return train(options, engine, 2) end)
         first = first or got.w
         assert.same(first, got.w)
       end
@@ -339,13 +338,11 @@ describe("a recorded run of stale replicas", function()
     local file = os.tmpname()
     local script = LOOP .. [[
       local w = meissa.ones(8)
-      for _, options in ipairs {{}, {staleness = 2}, {sync = "ssp", staleness = 1}, {},
-                                {sync = "async"}, {sync = "pd-delay", staleness = 1},
-                                {sync = "notify-ack", depth = 3}, {sync = "bsp-2barrier"},
-                                {sync = "barrier"}} do
-        local sync = options.sync ~= "ssp" and options.sync or nil
-        for t, i in meissa.iterate(w, 4, {sync = sync, depth = options.depth}) do w[i] = 0.5 * (w[i] + w[i % 8 + 1]) end
-        local got = train(options, function(e) if e % 13 == 0 then sleep(0.001) end end)
+      for _, each in ipairs {{}, {nil, 2}, {"ssp", 1}, {}, {"async"}, {"pd-delay", 1},
+                             {"notify-ack", nil, 3}, {"bsp-2barrier"}, {"barrier"}} do
+        local function asked() return {sync = each[1], staleness = each[2], depth = each[3]} end
+        for t, i in meissa.iterate(w, 4, asked()) do w[i] = 0.5 * (w[i] + w[i % 8 + 1]) end
+        local got = train(asked(), function(e) if e % 13 == 0 then sleep(0.001) end end)
         local words = {}
         for f = 1, m do words[f] = ("%a"):format(got.w[f]) end
         print(("%a"):format(got.loss), table.concat(words, " "))

@@ -21,8 +21,7 @@ return {
   },
   {
     rule = "private state has any type, models any memory, and each name of sync is one for all",
-    finders = {options, {spec = "spec/driver/replicate_models_spec.lua"},
-               {spec = "spec/driver/iterate_stale_spec.lua"}},
+    finders = {options, {spec = "spec/driver/iterate_stale_spec.lua"}},
     mutants = {
       {"large integers are numbers", "lua/meissa/sync/vector.lua",
        "copy(vector, each.pointer, each.count, c_api.element_sizes[each.type] == 8)",

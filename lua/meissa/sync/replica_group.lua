@@ -338,8 +338,9 @@ local function replicate_models(build, options)
 end
 
 --- Permission for the parts of a loop to work on copies of their own; see the manual.
--- @param target a dense array (if it is exchanged, of floats or doubles), or a list of such; or a function build(k) that
--- makes the model of replica k, of which option `params` gives what is exchanged
+-- @param target a dense array (of floats or doubles, but with exchange = false), or a list of such;
+-- or a function build(k) that makes the model of replica k, of which option `params` gives what is
+-- exchanged
 -- @tab options see the manual; `replicas` and `every` are required
 -- @return an object for each array; for models a function that gives that of the body's replica
 -- @usage local r = meissa.replicate(w, {replicas = 8, every = 500})
@@ -375,8 +376,8 @@ function M.describe(value)
   if not M.is(value) then return nil end
   local about = array.describe(value.copy)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = false,
-          integer = string.find(about.type, "^int") ~= nil, type = about.type, scratch = true, replica = true,
-          buffers = array.describe(value.target).store}
+          integer = string.find(about.type, "^int") ~= nil, type = about.type, scratch = true,
+          replica = true, buffers = array.describe(value.target).store}
 end
 
 return M
