@@ -60,7 +60,7 @@ int main(void) {
   void *memory[DEPTH] = {ring[0], ring[1]};
   ms_native_slot slots[2];
   ms_native_fault fault = {0};
-  ms_version_place places[2] = {{&slots[0].pointer, 0, 0}, {&slots[1].pointer, 0, 1}};
+  ms_version_place places[2] = {{.at = &slots[0].pointer}, {.at = &slots[1].pointer, .next = 1}};
   ms_version_array array = {.start = start,
                             .ring = memory,
                             .depth = DEPTH,

@@ -87,7 +87,15 @@ void ms_versions_load(ms_versions *versions, uint32_t block, uint32_t range) {
   versions->held[range] = version;
 }
 
+static void *address_of(const ms_versions *versions, const ms_version_place *place) {
+  const ms_version_array *array = &versions->arrays[place->array];
+  if (place->next == 0) return (void *)(size_t)array->last;
+  if (place->own == 0) return array->next;
+  return (char *)array->next + versions->present * array->row + place->offset;
+}
+
 void ms_versions_begin(ms_versions *versions, uint32_t block) {
+  versions->present = block % versions->ranges;
   uint32_t round = block / versions->ranges - versions->first / versions->ranges;
   for (uint32_t a = 0; a < versions->array_count; a++) {
     ms_version_array *array = &versions->arrays[a];
@@ -99,11 +107,8 @@ void ms_versions_begin(ms_versions *versions, uint32_t block) {
   }
   versions->filled = 1;
   if (versions->wanted != NULL && versions->imaged == 0) fill_images(versions);
-  for (uint32_t p = 0; p < versions->place_count; p++) {
-    const ms_version_place *place = &versions->places[p];
-    const ms_version_array *array = &versions->arrays[place->array];
-    *place->at = place->next != 0 ? array->next : (void *)(size_t)array->last;
-  }
+  for (uint32_t p = 0; p < versions->place_count; p++)
+    *versions->places[p].at = address_of(versions, &versions->places[p]);
 }
 
 void ms_versions_carry(ms_versions *versions, uint32_t block) {

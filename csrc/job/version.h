@@ -35,10 +35,12 @@ typedef struct MS_API_TYPE ms_version_array {
   void *next;            /* and writes */
 } ms_version_array;
 
-/* A place that holds the address of a version. */
+/* A place that holds the address of a version, or what a block works on in the midst of it. */
 typedef struct MS_API_TYPE ms_version_place {
   void **at;
   uint32_t array, next; /* 1: of the next version, 0: of the last one */
+  uint32_t own;   /* 1: of the row with the number of the block's range, where each has one, */
+  int64_t offset; /* and so many bytes behind its begin */
 } ms_version_place;
 
 typedef struct MS_API_TYPE ms_versions {
@@ -48,6 +50,7 @@ typedef struct MS_API_TYPE ms_versions {
   uint32_t array_count, place_count;
   uint32_t ranges;      /* blocks of a round */
   uint32_t first;       /* the job's first block */
+  uint32_t present;     /* range of the present block */
   uint32_t at;          /* of a range's two bounds among the block's, the first one's index */
   int64_t *wanted;      /* of each range, which version a block is to see of it, and */
   int64_t *held;        /* which one the images have; both counted from the start, 0. Or NULL */

@@ -10,7 +10,7 @@ enum { VALUES = 6, RANGES = 2, ROUNDS = 5, DEPTH = 2 };
 
 static double start[VALUES], ring[DEPTH][VALUES];
 static const double *last;
-static double *next;
+static double *next, *own;
 
 static void fill(double *to, double value) {
   for (int v = 0; v < VALUES; v++) to[v] = value;
@@ -31,13 +31,14 @@ static ms_versions make(ms_version_array *array, ms_version_place *places, ms_la
                               .rows = VALUES,
                               .row = sizeof(double),
                               .scale = 1};
-  places[0] = (ms_version_place){(void **)(void *)&last, 0, 0};
-  places[1] = (ms_version_place){(void **)(void *)&next, 0, 1};
+  places[0] = (ms_version_place){.at = (void **)(void *)&last};
+  places[1] = (ms_version_place){.at = (void **)(void *)&next, .next = 1};
+  places[2] = (ms_version_place){.at = (void **)(void *)&own, .next = 1, .own = 1, .offset = 8};
   return (ms_versions){.arrays = array,
                        .places = places,
                        .layout = layout,
                        .array_count = 1,
-                       .place_count = 2,
+                       .place_count = 3,
                        .ranges = RANGES,
                        .at = 2};
 }
@@ -48,6 +49,7 @@ static void test_rounds(ms_versions *versions) {
     for (int r = 0; r < RANGES; r++) {
       ms_versions_begin(versions, (uint32_t)(round * RANGES + r));
       CHECK(next == ring[round % DEPTH]);
+      CHECK(own == next + r + 1);
       CHECK(last == (round == 0 ? start : ring[(round - 1) % DEPTH]));
       CHECK(next[3 * r] == last[3 * r] && next[3 * r + 2] == last[3 * r + 2]);
       next[3 * r] = last[3 * r] + 1;
@@ -96,7 +98,7 @@ static void test_anew(ms_versions *versions) {
 
 int main(void) {
   ms_version_array array;
-  ms_version_place places[2];
+  ms_version_place places[3];
   ms_layout layout;
   ms_versions versions = make(&array, places, &layout);
   fill(start, 0);

@@ -41,6 +41,18 @@ return {
     },
   },
   {
+    rule = "replicas work on the rows that they post",
+    finders = {{spec = "spec/driver/replicate_rows_spec.lua"}},
+    mutants = {
+      {"a model that nobody asks for forgets what was merged", "lua/meissa/sync/models.lua",
+       "if at.given then M.take(at.given.vector, at.vector.pointer) end", ""},
+      {"all replicas work on the row of the first one", "csrc/job/version.c",
+       "versions->present * array->row + place->offset", "place->offset"},
+      {"arrays of a replica are the first one", "lua/meissa/plan/operands.lua",
+       "own = true, offset = offset}", "own = true, offset = 0}"},
+    },
+  },
+  {
     rule = "an exchange in a function of replicas is one of loops, with all that these may say",
     finders = {exchanged},
     mutants = {
@@ -57,7 +69,7 @@ return {
       {"bytes between workers are nobody's", "lua/meissa/worker/collective.lua",
        "self.sent = self.sent + (sent or 0)", "self.sent = 0"},
       {"the first exchange changes nothing", "lua/meissa/sync/exchanged_array.lua",
-       "self.posts:hold(self.before)", "self.posts:hold(row)"},
+       "self.posts:hold(self.before, row)", "self.posts:hold(row, row)"},
       {"floats are doubles", "lua/meissa/sync/exchanged_array.lua",
        "vectors.load(copies, self.before)",
        "ffi.copy(self.before, pointer(row), 8 * self.count)"},

@@ -165,6 +165,7 @@ local PROMISED = {
   "what arrays of replicas have in common they have wherever replicas are",
   "replicas have sparse arrays as dense ones, and write none that they share",
   "results of replicas are the same wherever these run, and so is what cannot be one",
+  "replicas work on the rows that they post",
   "an exchange in a function of replicas is one of loops, with all that these may say",
   "an operation makes of values between workers what the driver would make of them",
   "filters where all hear all go on from what is merged, without a barrier",

@@ -131,8 +131,8 @@ end
 local function open_rows(self, earlier)
   local values, anew = {}, {} -- bytes that a block writes before anybody reads them
   for g, state in ipairs(self.states) do
-    anew[g] = 8 * state.count
     local exchange = self.exchanges[g]
+    anew[g] = 8 * exchange.at.anew
     local rows = array.zeros({self.replicas, exchange.at.size})
     local data = ffi.cast("double *", array.core(rows).data)
     for k = 1, self.replicas do

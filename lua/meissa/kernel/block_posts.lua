@@ -34,16 +34,14 @@ local function open(told, arrays)
   local settings = told.options and settings_of.read("meissa.replicate", options_of(told),
                                                      told.replicas)
   group.posts = posts.new(settings, told.count, told)
-  for m, member in ipairs(told.members) do
+  group.in_rows = told.in_rows
+  for m, member in ipairs(told.in_rows and {} or told.members) do
     local memory = member.array and arrays[member.array].pointer or
       vectors.new(member.count) -- the body has no use for it
     group.members[m] = vectors.copy(memory, member.type, member.count)
     group.members[m].keep = memory
   end
-  group.values = vectors.new(told.count)
-  -- Copies of doubles are a vector as they are.
-  local only = #group.members == 1 and group.members[1]
-  group.vector = only and only.type == "double" and only.pointer or nil
+  group.values = not told.in_rows and vectors.new(told.count) or nil
   return group
 end
 
@@ -89,10 +87,29 @@ local function next_row(self, group, k)
 end
 
 -- What a replica begins with is what its copies hold, where that counts.
-local function hold(group)
+local function hold(group, row, value)
   if not group.posts:are_changes() then return end
-  vectors.load(group.members, group.values)
-  group.posts:hold(group.values)
+  if not group.in_rows then vectors.load(group.members, group.values) end
+  group.posts:hold(group.values or value or row, row)
+end
+
+-- Has a replica begin with what it hears, in its copies or, if it has a model here that goes on,
+-- there; which model that is.
+local function begin(self, group, k, last)
+  local rows, row = rows_of(self, group, k, last), next_row(self, group, k)
+  local count = group.posts.count
+  local model = group.model and group.in_rows and row[group.posts.at.made] ~= 0 and
+    models.going_on(group.model, k, count) or nil
+  local into = group.in_rows and (model and model.vector.pointer or row) or nil
+  local value = rows.own
+  if last > 0 then value = group.posts:merge(k, self.round + last, rows, row, into) end
+  if not into then
+    vectors.store(group.members, value)
+  elseif value ~= into then
+    ffi.copy(into, value, 8 * count)
+  end
+  hold(group, row, into)
+  return row, model
 end
 
 -- What takes time that controllers ask for, of this thread alone: how long others have the core is
@@ -108,13 +125,15 @@ local function spend(group, row, what)
   clock = now
 end
 
--- Begins the block of a model, whose generators go on from those of the row.
-local function enter_model(group, k, row)
+-- Begins the block of a model, whose generators go on from those of the row; `model`, if its
+-- parameters are what it begins with.
+local function enter_model(group, k, row, model)
   local at, own = group.posts.at, group.own or generators.kept()
   group.own = own
   generators.recall(own, row + at.drawn, group.drawn)
-  models.enter(group.model, {k = k, vector = group.members[1], fresh = row[at.made] == 0,
-                             loaded = function() hold(group) end, generators = own,
+  local vector = group.members[1] or {pointer = row, count = group.posts.count, type = "double"}
+  models.enter(group.model, {k = k, vector = vector, given = model, fresh = row[at.made] == 0,
+                             loaded = function() hold(group, row) end, generators = own,
                              leads = group.leads})
 end
 
@@ -131,14 +150,10 @@ function Posted:begin(block)
   local k = block % self.replicas + 1
   local last = (block - (k - 1)) / self.replicas
   for _, group in ipairs(self.groups) do
-    local rows, row = rows_of(self, group, k, last), next_row(self, group, k)
-    local value = rows.own
-    if last > 0 then value = group.posts:merge(k, self.round + last, rows, row, group.vector) end
-    if value ~= group.vector then vectors.store(group.members, value) end
-    hold(group)
+    local row, model = begin(self, group, k, last)
     spend(group, row, EXCHANGE)
     if group.model then
-      enter_model(group, k, row)
+      enter_model(group, k, row, model)
     end
   end
 end
@@ -158,7 +173,7 @@ function Posted:finish(block)
     local row = next_row(self, group, k)
     if group.model then leave_model(group, row) end
     spend(group, row, BODY)
-    vectors.load(group.members, row)
+    if not group.in_rows then vectors.load(group.members, row) end
     group.posts:post(k, self.round + t, row)
     spend(group, row, EXCHANGE)
   end

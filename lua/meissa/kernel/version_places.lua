@@ -103,6 +103,7 @@ function Versions:serve(native)
     local at = places[count]
     at.at = ffi.cast("void **", native.slots + (n - 1))
     at.array, at.next = place.array - 1, place.next and 1 or 0
+    at.own, at.offset = place.own and 1 or 0, place.offset or 0
     at.at[0] = self:address(place)
     count = count + 1
   end)
@@ -113,7 +114,10 @@ end
 --- Where the version is that a place stands for, in the present block.
 function Versions:address(place)
   local core = self.arrays[place.array - 1]
-  return place.next and core.next or ffi.cast("void *", core.last)
+  if not place.next then return ffi.cast("void *", core.last) end
+  if not place.own then return core.next end
+  local at = self.core.present * core.row + place.offset
+  return ffi.cast("void *", ffi.cast("char *", core.next) + at)
 end
 
 --- Gives an instance of the Lua engine the addresses of the present block.

@@ -161,6 +161,24 @@ local function posts_of(posts, arrays)
   return told
 end
 
+-- Copies of doubles are what their rows begin with: a body works on these, and nothing is copied.
+local function place_rows(posts, where)
+  for g, group in ipairs(posts.groups) do
+    local at, in_rows, size = {}, true, 0
+    for _, member in ipairs(group.members) do
+      at[member.id], size = size, size + 8 * member.count
+      in_rows = in_rows and member.type == "double"
+    end
+    where.posts.groups[g].in_rows = in_rows
+    for a, about in tables.each(in_rows and where.replica or {}) do
+      local offset = at[about.id]
+      if offset then
+        where.versions.places[a] = {array = g, next = true, own = true, offset = offset}
+      end
+    end
+  end
+end
+
 -- What tells workers of the arrays that merges damp (meissa.kernel.damped). What was there before a
 -- block is looked at, though the loop may not read it.
 local function damped_of(run, operands, where, numbers)
@@ -236,7 +254,10 @@ local function collect(run, apart, served)
   for _, about in tables.each(not run.posts and where.replica or {}) do
     about.number = number_of(where.buffers, about.id) -- behind those of buffers
   end
-  where.posts = run.posts and posts_of(run.posts, where.replica) or nil
+  if run.posts then
+    where.posts = posts_of(run.posts, where.replica)
+    place_rows(run.posts, where)
+  end
   where.damped = damped_of(run, operands, where, numbers)
   local space = run.space
   if run.grid.partition then

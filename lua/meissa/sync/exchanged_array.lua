@@ -153,7 +153,7 @@ function Exchanged:post(w, options)
   self.t = self.t + 1
   local row = pointer(self.row)
   vectors.load(copies_of(w), row)
-  self.posts:hold(self.before)
+  self.posts:hold(self.before, row)
   self.posts:post(self.index, self.t, row)
   local round = self.t - self.first
   return {values = {self.row}, count = self.count, options = options, t = self.t, round = round,
@@ -182,7 +182,8 @@ function M.merge(exchange, k, t, heard, spare)
   local row = spare or array.zeros {exchange.at.size}
   local next_row = pointer(row)
   local count = exchange.count
-  ffi.copy(next_row + count, heard.own + count, 8 * (exchange.at.size - count))
+  local anew = exchange.at.anew
+  ffi.copy(next_row + anew, heard.own + anew, 8 * (exchange.at.size - anew))
   local value = exchange:merge(k, t, heard, next_row, next_row)
   if value ~= next_row then ffi.copy(next_row, value, 8 * count) end
   next_row[exchange.at.bytes] = 0

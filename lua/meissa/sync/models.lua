@@ -186,10 +186,20 @@ local function check_alike(k, own, vector)
   end
 end
 
+--- The model of replica k in this process if it has been trained, and its parameters are so many
+-- doubles, one behind the other; else nil.
+function M.going_on(id, k, count)
+  local known = made[id] and made[id][k]
+  local vector = known and known.used and known.vector
+  local fits = vector and vector.type == "double" and vector.count == count and is_one_piece(vector)
+  return fits and known or nil
+end
+
 --- Begins a block of a replica: `at` is {k =, vector = {pointer =, count =, type =}, what the
--- replica begins with; fresh = whether that is what its model has when it is built; loaded =
--- function() called when the model has been asked for; generators = the replica's, which are put
--- in place if it `leads`: of several models in a loop those of the first one}.
+-- replica begins with; given = the model, if its parameters are that already, and `vector` is to be
+-- filled; fresh = whether that is what its model has when it is built; loaded = function() called
+-- when the model has been asked for; generators = the replica's, which are put in place if it
+-- `leads`: of several models in a loop those of the first one}.
 function M.enter(id, at)
   present[id] = at
   at.outer = at.leads and generators.enter(at.generators) or nil
@@ -200,7 +210,10 @@ function M.leave(id)
   local at = present[id]
   present[id] = nil
   if at.outer then generators.leave(at.generators, at.outer) end
-  if not at.model then return false end
+  if not at.model then
+    if at.given then M.take(at.given.vector, at.vector.pointer) end
+    return false
+  end
   M.take(at.model.vector, at.vector.pointer)
   return true
 end
@@ -213,12 +226,16 @@ local function load_model(id, build, params, draws, at)
   known.used = true
   local own = known.vector
   check_alike(at.k, own, at.vector)
-  if at.fresh then M.take(own, at.vector.pointer) else give(own, at.vector.pointer) end
+  if at.fresh then
+    M.take(own, at.vector.pointer)
+  elseif known ~= at.given then
+    give(own, at.vector.pointer)
+  end
   at.model = known
   if not at.generators.follows then
     generators.follow(at.generators, known.generators, at.outer ~= nil)
   end
-  at.loaded()
+  if known ~= at.given then at.loaded() end
   return known.model
 end
 

@@ -42,7 +42,7 @@ Posts.__index = Posts
 -- each round begins with anyhow, check = whether filters keep ledgers}
 function M.new(settings, count, told)
   local self = setmetatable({settings = settings, count = count, out = doubles(count),
-                             before = doubles(count), change = doubles(count),
+                             kept = doubles(count), change = doubles(count),
                              lagged = told.lagged, exact = told.exact}, Posts)
   local receivers, senders = 0, 0
   if settings then
@@ -71,7 +71,9 @@ function M.new(settings, count, told)
   self.at = rows_of.lay_out(settings, count, receivers, senders,
                             {model = told.model, drawn = told.drawn, timed = told.timed,
                              lagged = told.lagged, mixes = self.mixes,
-                             shared = self.shared, ledgers = self.ledgers})
+                             shared = self.shared, ledgers = self.ledgers,
+                             by_round = self.by_round})
+  self.before = self.kept
   return self
 end
 
@@ -106,14 +108,12 @@ function Posts:post(k, t, row)
   if not settings then return end
   local receivers, change = self.tells[t % settings.topology.period][k], nil
   if self:are_changes() then
-    lib.ms_replica_change(self.change, value, self.before, count)
+    change = self.by_round and row + at.total or self.change
+    lib.ms_replica_change(change, value, self.before, count)
   end
   if settings.merge.payload == "delta" then
-    change = self.change
-    local put = self.by_round and copy or add
-    put(row + at.total, change, count)
+    if not self.by_round then add(row + at.total, change, count) end
     if at.changed then add(row + at.changed, change, count) end
-    if self.by_round then copy(row + at.base, self.before, count) end
   end
   local bytes
   if settings.push_sum then
@@ -121,7 +121,8 @@ function Posts:post(k, t, row)
     bytes = #receivers * (lib.ms_filter_bytes(count, count) + 8)
     if not self.mixes then give_away(self, row, k, receivers) end
   elseif settings.filters then
-    bytes = filters.tell(self, row, k, receivers, value, change)
+    bytes = filters.tell(self, row, k, receivers, value,
+                         settings.merge.payload == "delta" and change or nil)
   elseif topologies.reduces(settings.topology) then
     bytes = k == 1 and topologies.reduction_bytes(settings.topology, count) or 0
   else
@@ -211,7 +212,7 @@ end
 
 local function merge_heard(self, k, t, rows, row, into)
   local heard = hear(self, k, t, rows, row)
-  merging.merge(self.settings, heard, row + (self.at.base or 0), self.count, into)
+  merging.merge(self.settings, heard, rows.own + (self.at.base or 0), self.count, into)
 end
 
 -- Merges what all hear alike. Where a process has several replicas it keeps that for the others of
@@ -270,8 +271,10 @@ function Posts:are_changes()
   return settings ~= nil and (settings.merge.payload == "delta" or settings.push_sum)
 end
 
---- Says what a replica begins its round with, as it holds it: what it posts are changes of that.
-function Posts:hold(value)
+--- Says what a replica begins its round with, as it holds it: what it posts on its row are changes
+-- of that.
+function Posts:hold(value, row)
+  self.before = self.by_round and row + self.at.base or self.kept
   copy(self.before, value, self.count)
 end
 

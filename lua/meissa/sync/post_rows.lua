@@ -4,15 +4,15 @@
 --
 -- A row, where there is need of it:
 --   value   what the replica holds at the end of the round
---   made    models: 1 when the replica's has been asked for
---   drawn   models: the replica's generators of random numbers (meissa.sync.generators)
 --   base    deltas: what it held when the rows began
 --   total   deltas: what its rounds have changed since then
+--   made    models: 1 when the replica's has been asked for
+--   drawn   models: the replica's generators of random numbers (meissa.sync.generators)
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
 --   taken   push-sum, but where all take their parts from that: of each sender, what was taken of
 --           all it has sent, and of its weight; deltas, with lags: the newest total that was seen
 --   changed   those of deltas: what its rounds have changed since the rows began, where `base` and
---           `total` are of the last round
+--           `total` are of the last round (`by_round`)
 --   edges   filters, and push-sum likewise: of each receiver, or for all together, what it has been
 --           told, and the filter's state
 --   heard   of each sender, the round of the last message that was merged
@@ -71,20 +71,29 @@ local function state_size(settings, count, ledgers)
   return count * (settings.merge.payload == "delta" and 3 or 2) + 2 + (ledgers and 8 * count or 0)
 end
 
---- Where things are in a row; `size` of it.
+-- Numbers to a line of the cache: rows begin with one, so that no two writers share one.
+local LINE = 8
+
+--- Where things are in a row; `size` of it; `anew`, how many of the first numbers each round makes.
 function M.lay_out(settings, count, receivers, senders, told)
-  local at = {value = 0, size = count}
+  local at = {value = 0, size = count, anew = count}
   local function take(name, size) at[name], at.size = at.size, at.size + size end
-  if told.model then
+  local function take_model()
+    if not told.model then return end
     take("made", 1)
     take("drawn", told.drawn)
   end
-  if not settings then return at end
+  if not settings then
+    take_model()
+    return at
+  end
   at.edge = count + 1 + state_size(settings, count, told.ledgers)
   if settings.merge.payload == "delta" then
     take("base", count)
     take("total", count)
+    if told.by_round then at.anew = at.size end
   end
+  take_model()
   if settings.push_sum then take("sum", count + 1) end
   local gives = settings.push_sum and not told.mixes
   if gives or told.lagged and at.total then take("taken", senders * (count + 1)) end
@@ -95,6 +104,7 @@ function M.lay_out(settings, count, receivers, senders, told)
   take("bytes", 1)
   take("missed", 1)
   if told.timed then take("times", 2) end
+  at.size = LINE * math.ceil(at.size / LINE)
   return at
 end
 
