@@ -25,9 +25,12 @@ end
 function M.merge(replicas, row_of, count, check)
   local rows, merged = {}, {}
   for k = 1, count do rows[k] = ffi.cast(doubles, row_of(k)) end
+  local first = replicas[1].exchanging.posts -- what all hear alike this one merges for all
+  first:forget()
   for n, replica in ipairs(replicas) do
     local round, spare = replica.request.round, replica.exchanging.spare
-    merged[n] = exchanged_arrays.merge(replica.exchanging.posts, replica.index, replica.request.t, {
+    local posts = first.common and first or replica.exchanging.posts
+    merged[n] = exchanged_arrays.merge(posts, replica.index, replica.request.t, {
       own = rows[replica.index], of = function(j) return rows[j] end,
       seen = function() return round end, last = round, oldest = 0,
     }, spare)
