@@ -89,8 +89,8 @@ skipped=0
 
 limit_of() {
   local own
-  own=$(head -n 20 "$1" 2>/dev/null | tr -d '\0' |
-    sed -n 's/.*time limit: \([0-9][0-9]*\) s.*/\1/p' | head -n 1)
+  own=$(sed -n '/time limit: [0-9][0-9]* s/{s/.*time limit: \([0-9][0-9]*\) s.*/\1/p;q};20q' "$1" \
+    2>/dev/null)
   echo $((${own:-${MEISSA_TEST_LIMIT:-300}} * ${MEISSA_TEST_SLOWDOWN:-1}))
 }
 
