@@ -239,6 +239,18 @@ describe("small loops over what functions and tables lead to", function()
     end
   end
 
+  it("look at the fields of buffers, and at nothing behind", function()
+    local take, most = reached.take, 0
+    finally(function() reached.take = take end)
+    function reached.take(...)
+      local found, count = take(...)
+      most = math.max(most, count)
+      return found, count
+    end
+    run("buffers", world(), "once")
+    assert.is_true(most > 0 and most <= 32, most)
+  end)
+
   it("see numbers that are computed with change without the long way", function()
     local cases = {{"globals", "set_rate"}, {"methods", "model", "b"}, {"classes", "object", "b"},
                    {"lists", "list", 2}}
