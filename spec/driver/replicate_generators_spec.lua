@@ -115,6 +115,27 @@ describe("random numbers of models", function()
     end
   end)
 
+  it("go on where those of the building ended", function()
+    local seen = on_all_roads(function()
+      local r = meissa.replicate(function()
+        local self = {w = meissa.zeros(1), first = {DRAWS[1](), DRAWS[3](), DRAWS[5]()}}
+        function self.draw(_, kind) return DRAWS[kind]() end
+        return self
+      end, {replicas = REPLICAS, every = 1, params = params})
+      local list = meissa.zeros(n, 6)
+      for e in parallel(n) do
+        local model = r()
+        for d = 1, 3 do
+          list[e][d], list[e][d + 3] = model.first[d], model:draw(2 * d - 1)
+        end
+      end
+      return list:totable()
+    end)
+    for d = 1, 3 do
+      for e = 1, n do assert.is_true(seen[e][d] ~= seen[e][d + 3]) end
+    end
+  end)
+
   it("are other ones of each meissa.replicate, and the same after meissa.seed", function()
     on_all_roads(function()
       local first, second = draw(drawing()), draw(drawing())

@@ -322,4 +322,18 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
        "elseif paired[x] ~= y then", "elseif false then"},
     },
   },
+  {
+    rule = "loops in bodies are told of in the user's words",
+    finders = {{spec = "spec/kernel/users_words_spec.lua"}},
+    mutants = {
+      {"lines are the kernel's", "lua/meissa/plan/report.lua",
+       "  if users then return users:report", "  if false then return users:report"},
+      {"carets stay where they were", "lua/meissa/capture/users_text.lua",
+       "users_place(self, context.source, reason.first)", "reason.first"},
+      {"captured values keep the kernel's names", "lua/meissa/kernel/body_failure.lua",
+       "  found.message = users_text.words(kernel.info, found.message)\n", ""},
+      {"powers are foreign code", "lua/meissa/kernel/helpers.lua",
+       '"int64", "wide", "pow"}', '"int64", "wide"}'},
+    },
+  },
 }

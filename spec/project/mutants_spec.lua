@@ -144,6 +144,7 @@ local PROMISED = {
   "rounds go on before a test is asked, where nobody sees it, and none of them counts",
   "a stop test is told what its own round has formed",
   "a replay reads what was recorded, and injected lags are what was asked for",
+  "loops in bodies are told of in the user's words",
   -- replicas
   "averaging over a topology keeps the mean, as fast as its gap says",
   "a filter sends what its rule says, and forgets nothing that it does not count",

@@ -33,15 +33,22 @@ local texts = {}
 local carried = {}
 local MOST_CARRIED = 8
 
+-- What users had written in the place of such texts (see meissa.capture.users_text), by text.
+local users = {}
+
+--- What a user had written in the place of a text; nil for one that is the user's own.
+function M.users(text) return users[text] end
+
 --- Says that functions of a chunk source may come from this text, which no file has.
-function M.carry(source, text)
+-- @tab of what the user had written in its place
+function M.carry(source, text, of)
   local list = carried[source] or {}
   carried[source] = list
   for _, each in ipairs(list) do
     if each == text then return end
   end
-  list[#list + 1] = text
-  if #list > MOST_CARRIED then table.remove(list, 1) end
+  list[#list + 1], users[text] = text, of
+  if #list > MOST_CARRIED then users[table.remove(list, 1)] = nil end
 end
 
 -- Bytes of a text, and of a letter; see remember.lua.

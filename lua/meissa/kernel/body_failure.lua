@@ -6,6 +6,7 @@
 -- @module meissa.kernel.body_failure
 local errors = require("meissa.base.errors")
 local thrown = require("meissa.base.thrown")
+local users_text = require("meissa.capture.users_text")
 local interrupt = require("meissa.base.interrupt")
 
 local M = {}
@@ -126,6 +127,7 @@ function M.error_of(err, kernel, operands)
     end
     found.message = readable(found.message, kernel.info)
   end
+  found.message = users_text.words(kernel.info, found.message)
   if level then
     if not found.line then
       local info = debug.getinfo(level, "Sl")

@@ -4,6 +4,7 @@
 -- arrays' own face, so the errors are the same as outside a loop.
 -- @module meissa.kernel.helpers
 local errors = require("meissa.base.errors")
+local known = require("meissa.capture.known")
 local random = require("meissa.kernel.random")
 local strict = require("meissa.base.strict")
 local valid = require("meissa.array.valid")
@@ -162,6 +163,11 @@ function M.sliced(slice)
   local part, gone = parts[slice], {}
   for key in tables.each(part.gone) do gone[#gone + 1] = key end
   return part.content, gone
+end
+
+-- A loop in a body whose text is a kernel's calls them: they read what they are given.
+for _, name in ipairs {"check", "pair", "triple", "number", "int32", "int64", "wide", "pow"} do
+  known.register(M[name], "kernel." .. name)
 end
 
 return M

@@ -28,6 +28,7 @@ local strict = require("meissa.base.strict")
 local tables = require("meissa.base.tables")
 local system = require("meissa.base.system")
 local unpack_values = require("meissa.kernel.unpack")
+local users_text = require("meissa.capture.users_text")
 local interrupt = require("meissa.base.interrupt")
 
 local M = {}
@@ -68,7 +69,7 @@ local function block_of(kernel)
   if kernel.block then return kernel.block end
   local chunk, message = loadstring(kernel.info.text, kernel.info.chunkname)
   if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
-  source_text.carry(kernel.info.chunkname, kernel.info.text)
+  source_text.carry(kernel.info.chunkname, kernel.info.text, users_text.of(kernel.info))
   kernel.block = chunk(setmetatable({}, { __index = function(_, name)
     return helpers[name] or row[name]
   end }))

@@ -164,6 +164,14 @@ local function signature(info)
   return table.concat(parts, "\0")
 end
 
+-- The user's own lines are for reports of loops in the body (see meissa.capture.users_text).
+local function drop_lines(info)
+  local body = string.sub(info.lines, info.before + 1)
+  local may_loop = string.find(body, "%f[%w_]in%f[^%w_]") or string.find(body, "function", 1, true)
+  if not may_loop then info.lines = nil end
+  info.before = nil
+end
+
 -- Emits the text; a body that leaves LuaJIT too few locals or upvalues reads its captured values
 -- from a table. Texts in `known` are not tried again.
 local function emit(loop, plan, bindings, space, arrays, entry_type, known, general)
@@ -175,6 +183,7 @@ local function emit(loop, plan, bindings, space, arrays, entry_type, known, gene
     local chunk, message = loadstring(text, info.chunkname)
     if chunk then
       info.text = text
+      drop_lines(info)
       return info
     end
     info.message = message

@@ -6,6 +6,7 @@
 -- @module meissa.plan.report
 
 local public = require("meissa.base.public")
+local source_text = require("meissa.capture.source_text")
 local strategies = require("meissa.plan.strategy")
 local tables = require("meissa.base.tables")
 
@@ -255,10 +256,6 @@ local function mark_of(place, text)
   return { column = place.column, length = length, text = text, code = place.text or "" }
 end
 
-local function same_place(a, b)
-  return a.line == b.line and a.column == b.column and a.end_column == b.end_column
-end
-
 local function place_lines(plan, reason, context)
   local first, second, witness = reason.first, reason.second, reason.witness or {}
   if not first and not second then return { "  " .. reason.message } end
@@ -271,7 +268,8 @@ local function place_lines(plan, reason, context)
     return render_line(context, plan, second.line, { mark_of(second, reason.message) })
   end
   local earlier = label(plan, first, witness.from, reason.message)
-  if same_place(first, second) then
+  local same = first.line == second.line and first.column == second.column
+  if same and first.end_column == second.end_column then
     return render_line(context, plan, first.line, { mark_of(first, earlier .. ", " .. later) })
   elseif first.line == second.line then
     return render_line(context, plan, first.line,
@@ -394,6 +392,8 @@ end
 -- inspection; `stages`, into how many a loop with buffers is cut; `replicated`, lines
 function M.text(plan, context)
   local write = plan.strategy == "serial" and refusal or success
+  local users = context and source_text.users(context.source)
+  if users then return users:report(write, plan, context) end
   return table.concat(write(plan, context or {}), "\n")
 end
 
