@@ -7,7 +7,6 @@
 -- (meissa.sync.post), bit for bit.
 
 local c_api = require "meissa.array.c_api"
-local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local merging = require "meissa.sync.merging"
 local settings_of = require "meissa.sync.settings"
@@ -32,9 +31,6 @@ function M.new(settings, count, start)
   self.delta = {}
   if settings.merge.payload == "delta" then
     for k = 1, n do self.delta[k] = doubles(count) end
-    self.total = doubles(count)
-    self.begin = doubles(count)
-    ffi.copy(self.begin, start[1], 8 * count)
   end
   if settings.push_sum then
     self.share, self.sums = {}, {}
@@ -230,13 +226,10 @@ function Exchange:is_alike()
     not self.settings.filters
 end
 
--- The changes of a round, and their sum.
+-- The changes of a round.
 local function take_changes(self, before, after)
-  local factor = self.settings.merge.factor
   for k = 1, self.settings.replicas do
-    local delta = self.delta[k]
-    lib.ms_replica_change(delta, after[k], before[k], self.count)
-    for i = 0, self.count - 1 do self.total[i] = self.total[i] + factor * delta[i] end
+    lib.ms_replica_change(self.delta[k], after[k], before[k], self.count)
   end
 end
 
@@ -261,15 +254,18 @@ function Exchange:round(t, before, after, out)
   return self.bytes
 end
 
---- Other filters or merges from the next round on: settings with the same payload. Where filters
--- begin, receivers know what their senders hold.
+--- Other filters or merges from the next round on. Where filters begin, as they do when changes are
+-- told in place of values, receivers know what their senders hold.
 -- @tab settings @param values what replicas hold: a list of vectors
 function Exchange:change(settings, values)
-  if settings.merge.payload ~= self.settings.merge.payload then
-    errors.raise("OPT", "a merge of changes cannot follow one of values, or the other way round")
+  local rule, other = settings.rule, settings.merge.payload ~= self.settings.merge.payload
+  if other then
+    self.delta = {}
+    for k = 1, settings.merge.payload == "delta" and settings.replicas or 0 do
+      self.delta[k] = doubles(self.count)
+    end
   end
-  local rule = settings.rule
-  if (rule ~= nil) ~= (self.settings.rule ~= nil) or settings.filter.kind == "sketch" then
+  if other or (rule ~= nil) ~= (self.settings.rule ~= nil) or settings.filter.kind == "sketch" then
     self.edges = {}
     for k, start in ipairs(self.start) do ffi.copy(start, values[k], 8 * self.count) end
   end

@@ -94,6 +94,43 @@ for _, shm in ipairs {true, false} do
       end
     end)
 
+    it("may add changes after values, and merge values after changes", function()
+      local adds = {add = 0.25}
+      local answers = {nil, {merge = adds}, nil, {merge = "mean"}, {filter = {magnitude = 0.1}},
+                       {merge = {add = 0.5}}, {every = 2}, {merge = {weighted = 0.5}},
+                       {merge = adds}}
+      for number, options in ipairs {
+        {}, {topology = {regular = 3}}, {filter = {magnitude = 0.2}}, {merge = {weighted = 0.5}},
+        {filter = {magnitude = 0.3}, residual = "drop"}, {merge = adds, quota = 28},
+        {filter = {relative = 0.1}, residual = "invalidate"}, {topology = "ring-allreduce"},
+      } do
+        local sums = options.topology == "ring-allreduce"
+        local own = sums and {nil, {merge = adds}, {merge = "mean"}} or answers
+        options.final, options.cut, options.replicas, options.every = "none", 1, 4, 2
+        local rows, bytes = model.run_at_once({passes = PASSES, n = N, w = {0, 0, 0, 0}}, options,
+          function(row, i)
+            row[i % 4 + 1] = 0.9 * row[i % 4 + 1] + 0.1 * i
+            row[1] = row[1] + 0.01 * i
+          end, own)
+        for k, row in ipairs(rows) do rows[k] = table.concat(row, " ") end
+        options.on_round = function(s) return own[s.round] end
+        local function run()
+          local r = meissa.replicate(meissa.zeros(4), options)
+          for _, i in parallel(PASSES, N) do
+            r[i % 4 + 1] = 0.9 * r[i % 4 + 1] + 0.1 * i
+            r[1] = r[1] + 0.01 * i
+          end
+          local list = {}
+          for k = 1, 4 do list[k] = table.concat(r:replica(k):totable(), " ") end
+          assert.equal(bytes, meissa.last().exchanged, number)
+          return table.concat(list, "\n")
+        end
+        for workers = 0, 2 do
+          assert.equal(table.concat(rows, "\n"), with(workers, run), number)
+        end
+      end
+    end)
+
     it("may be a factor of a row's method", function()
       local X = meissa.rand({40, 4}, {seed = 1})
       local function run(body)

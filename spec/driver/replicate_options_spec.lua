@@ -116,6 +116,30 @@ describe("a filter that leaves hardly anything out", function()
   end)
 end)
 
+describe("merges that on_round changes", function()
+  it("may add changes after values, and merge values after changes", function()
+    -- Shares 1 .. 4 and 5 .. 8; what all have come to after each round.
+    local function values(first, answers)
+      local list = {}
+      local w = meissa.zeros(1)
+      local r = meissa.replicate(w, {replicas = 2, every = 1, merge = first, on_round = function(s)
+        list[s.round] = s.value()[1]
+        return {merge = answers[s.round]}
+      end})
+      for i in parallel(8) do r[1] = r[1] + i end
+      list[5] = w[1]
+      return list
+    end
+    assert.same({3, 7, 17, 29, 29}, values("mean", {nil, {add = 1}}))
+    assert.same({3, 7, 17, 23, 23}, values("mean", {nil, {add = 1}, "mean"}))
+    assert.same({6, 10, 15, 21, 21}, values({add = 1}, {"mean", nil, {add = 0.5}}))
+    local list = values({weighted = 0.5}, {{add = 1}, {weighted = 0.5}})
+    for t, value in ipairs {3, 11, 16, 22, 22} do
+      assert.is_true(math.abs(list[t] - value) < 1e-12, list[t])
+    end
+  end)
+end)
+
 describe("private state", function()
   after_each(function() meissa.init {workers = 2, quiet = true} end)
 

@@ -36,4 +36,17 @@ return {
        "{\"data-centric\", \"notify-ack\", \"bsp\"", "{\"data-centric\", \"bsp\""},
     },
   },
+  {
+    rule = "merges of changes follow those of values, and go on from what replicas hold",
+    finders = {options, {spec = "spec/driver/replicate_answers_spec.lua"}},
+    mutants = {
+      {"what is added up begins with the first round", "lua/meissa/sync/common_value.lua",
+       "    self:value(values, begin)\n", "\n"},
+      {"all hold the same", "lua/meissa/sync/common_value.lua",
+       "settings.merge.kind == \"mean\" or lib.ms_replica_alike(all, number, self.count)",
+       "all ~= number"},
+      {"filters of values go on as those of changes", "lua/meissa/sync/post.lua",
+       "if alike and self.settings.rule", "if self.settings.rule"},
+    },
+  },
 }

@@ -67,7 +67,7 @@ function M.disagreement(state)
   for _, vector in ipairs(vectors) do
     most = math.max(most, lib.ms_replica_change(rest, vector, mean, count))
   end
-  if state.exchange:is_alike() then return 0 end
+  if state.exchange:is_alike(vectors) then return 0 end
   return norm > 0 and most / norm or most
 end
 
@@ -82,8 +82,9 @@ end
 function M.go_on(loop)
   local staleness = loop.controller and loop.controller.staleness or 0
   if staleness == 0 then return end
-  local exchange = M.state(loop).exchange
-  exchange:change(settings_of.changed(exchange.settings, {staleness = staleness}))
+  local state = M.state(loop)
+  local settings = settings_of.changed(state.exchange.settings, {staleness = staleness})
+  state.exchange:change(settings, state.before)
 end
 
 local function shown(loop, state, t)
@@ -171,7 +172,7 @@ function M.obey(loop, t, answer)
   if answer.filter ~= nil or answer.merge ~= nil or answer.staleness ~= nil then
     local settings = settings_of.changed(state.exchange.settings, answer)
     guarantees.notice("the answer of on_round", settings)
-    state.exchange:change(settings)
+    state.exchange:change(settings, state.before)
   end
   local list = loop.decisions
   list[#list + 1] = {round = t + 1, stop = answer.stop, every = answer.every,

@@ -39,16 +39,28 @@ function M.new(settings, count, start)
   return self
 end
 
---- Whether replicas have the same bits after each exchange.
-function Common:is_alike()
-  return settings_of.is_exact(self.settings) and settings_of.agree(self.settings) and
-    not self.settings.filters
+--- Whether replicas have the same bits after each exchange. (What changes are added to is the same
+-- but where they have come to it by other settings.)
+-- @param values what they hold: a list of vectors
+function Common:is_alike(values)
+  local settings = self.settings
+  if not settings_of.is_exact(settings) or not settings_of.agree(settings) or settings.filters then
+    return false
+  end
+  local all, number = pointers(values)
+  return settings.merge.kind == "mean" or lib.ms_replica_alike(all, number, self.count)
 end
 
---- Other filters or merges from the next round on: settings with the same payload.
--- Errors: OPT.
-function Common:change(settings)
-  settings_of.check_change(self.settings, settings)
+--- Other settings from the next round on. Where changes are added up from then on, they are added
+-- to what all had come to.
+-- @tab settings @param values what replicas hold: a list of vectors
+function Common:change(settings, values)
+  local delta = settings.merge.payload == "delta"
+  if delta and self.settings.merge.payload ~= "delta" then
+    local begin = doubles(self.count)
+    self:value(values, begin)
+    self.total, self.begin = doubles(self.count), begin
+  end
   self.settings = settings
 end
 
@@ -72,7 +84,7 @@ function Common:value(values, out)
   if settings.push_sum then
     local all, number = pointers(self.sums)
     lib.ms_replica_mean(out, all, number, count)
-  elseif self:is_alike() then
+  elseif self:is_alike(values) then
     ffi.copy(out, values[1], 8 * count)
   elseif settings.merge.payload == "delta" then
     ffi.copy(out, self.begin, 8 * count)

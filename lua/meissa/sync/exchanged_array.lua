@@ -120,7 +120,6 @@ local function begin(self, options)
   local made, lags = M.open(options, self.count, self.replicas, self.alike)
   local row = array.zeros {made.at.size}
   if self.index == 1 then guarantees.notice("r:exchange", made.settings) end
-  if earlier then settings_of.check_change(earlier.settings, made.settings) end
   made:begin(self.index, self.before, pointer(row))
   if earlier then
     earlier:renew(self.before, pointer(self.row))

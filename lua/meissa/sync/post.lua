@@ -300,14 +300,16 @@ function Posts:begin(k, value, row)
 end
 
 --- Goes on in a row with what an earlier one had, of posts with other settings, where neither has
--- messages on the way.
+-- messages on the way. What filters of values have held back means nothing to those of changes, nor
+-- the other way round: these begin anew with what replicas hold.
 -- @tab earlier the posts @number k the replica @param from its row there @param row its row here
 function Posts:carry(earlier, k, from, row)
   if not (self.exact and earlier.exact) then return end
   if self.mixes and earlier.mixes then
     copy(row + self.at.sum, from + earlier.at.sum, self.count + 1)
   end
-  if self.settings.rule and earlier.settings.rule then
+  local alike = self.settings.merge.payload == earlier.settings.merge.payload
+  if alike and self.settings.rule and earlier.settings.rule then
     filters.carry(self, earlier, k, from, row)
   end
 end

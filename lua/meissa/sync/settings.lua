@@ -324,13 +324,6 @@ function M.read(where, options, replicas)
   return settings
 end
 
---- Raises OPT where settings cannot follow others in the midst of a loop.
-function M.check_change(settings, others)
-  if settings.merge.payload ~= others.merge.payload then
-    refuse("a merge of changes cannot follow one of values, or the other way round")
-  end
-end
-
 --- The same settings with another filter, merge or staleness.
 -- @tab changes options
 -- Errors: OPT.
