@@ -254,9 +254,34 @@ function statements.computed(self)
     name)
 end
 
+-- A local that conditions bound once more, or seem to, and what is written by it.
+function statements.settled(self, depth)
+  local name = self:fresh("s")
+  local lines = { ("local %s = %s"):format(name, self:subscript(6)) }
+  local function assign() return ("%s = %s"):format(name, self:subscript(6)) end
+  local function condition()
+    return self:pick { name .. " < 1", name .. " > m", name .. " < one", "6 < " .. name,
+      name .. " >= seven", name .. " == zero", name .. " ~= 3", self:condition() }
+  end
+  for _ = 1, self:random(2) do
+    local text = ("if %s then %s"):format(condition(), assign())
+    if self:chance(30) then text = ("%s elseif %s then %s"):format(text, condition(), assign()) end
+    if self:chance(15) then text = ("%s else %s"):format(text, assign()) end
+    if self:chance(10) then text = text .. "\n" .. self:block(depth - 1, 1) end
+    lines[#lines + 1] = text .. " end"
+    if self:chance(10) then lines[#lines + 1] = ("acc = acc + %s"):format(name) end
+  end
+  table.insert(self.loops, name)
+  lines[#lines + 1] = self:block(depth - 1, 2)
+  table.remove(self.loops)
+  if self:chance(15) then lines[#lines + 1] = assign() end
+  return "do\n" .. table.concat(lines, "\n") .. "\nend"
+end
+
 local kinds = { "store", "store", "store", "update", "add", "add", "view", "condition", "loop",
-  "loop", "plain_loop", "plain_loop", "plain_loop", "plain_loop", "count", "computed" }
-local nesting = { condition = true, loop = true, plain_loop = true, count = true }
+  "loop", "plain_loop", "plain_loop", "plain_loop", "plain_loop", "count", "computed", "settled",
+  "settled" }
+local nesting = { condition = true, loop = true, plain_loop = true, count = true, settled = true }
 
 function Body:block(depth, most)
   local lines, views = {}, #self.views

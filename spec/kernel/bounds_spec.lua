@@ -51,7 +51,7 @@ local mutants = {
     new = "return key >= 0 &&" },
   { name = "fractions are cut", concerned = fraction,
     old = "&& %(double%)%(int64_t%)key == key", new = "" },
-  { name = "guards take any number for whole",
+  { name = "guards take any number for whole", concerned = fraction,
     old = "return x >= %-0x1p31 && x < 0x1p31 && %(double%)%(int64_t%)x == x",
     new = "return x >= -0x1p31 && x < 0x1p31 && x == x" },
 }

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Subscripts around the edges of a grid, `i > 1 and i - 1 or n`: where what each condition leaves
--- of an index is inside, nothing is checked in the loop; elsewhere it stops as the Lua engine does.
+-- Subscripts around the edges of a grid, `i > 1 and i - 1 or n`, `if up < 1 then up = n end`:
+-- where what each condition leaves of an index is inside, nothing is checked in the loop; elsewhere
+-- it stops as the Lua engine does.
 local bodies = dofile "spec/kernel/bodies.lua"
 local native = dofile "spec/kernel/native.lua"
 
@@ -34,8 +35,33 @@ local texts = {
   {"at the end, which is left", true, true, "B[i] = A[i >= n and 1 or i + 1][1]"},
   {"by an element", false, false, "B[i] = A[C[i][1] > 0 and C[i][1] or i][1]"},
   {"with an end that is no whole number", true, false, "B[i] = A[i < lr and i + 1 or 1][1]"},
-  {"where it is assigned", false, false,
+  {"that is assigned again", true, true,
    "local u = i if u > 6 then u = 1 end B[i] = A[u > 1 and u - 1 or n][1]"},
+  {"assigned again", true, true,
+   "local up, down = i - 1, i + 1 if up < 1 then up = n end if down > n then down = 1 end " ..
+   "B[i] = A[up][1] + A[down][2]"},
+  {"assigned again in inner loops", true, true, "for k = 1, m do local l = k - 2 " ..
+   "if l < 1 then l = l + m end A[i][k] = F[i][l] end"},
+  {"assigned again outside of inner loops", true, true, "local l = i - 9 " ..
+   "if l < 1 then l = 1 end for k = 1, m do A[i][k] = A[l + 9 > n and n or l + 8][k] end"},
+  {"by branches", true, true, "local u = i * 2 - 6 " ..
+   "if u < 1 then u = 1 elseif u > n then u = n end B[i] = A[u][1]"},
+  {"by all branches", true, true,
+   "local u = 0 if i < 3 then u = n elseif i > n - 1 then u = 1 else u = i end B[i] = A[u][1]"},
+  {"one after the other", true, true, "local u = i - 3 if u < 1 then u = u + n end " ..
+   "local v = u + 1 if v > n then v = v - n end if v == 4 then v = 5 end B[i] = A[v][1] - A[u][2]"},
+  {"assigned again, too far", true, false,
+   "local u = i - 2 if u < 1 then u = n end B[i] = A[u + 1 > 2 and u + 3 or u][1]"},
+  {"assigned again, not enough", true, false,
+   "local u = i - 2 if u < 0 then u = n end B[i] = A[u][1]"},
+  {"looked at before", false, false,
+   "local u = i - 1 local v = u + 1 if u < 1 then u = n end B[i] = A[u][1] + A[v][2]"},
+  {"assigned otherwise, too", false, false,
+   "local u = i - 1 if u < 1 then u = n end B[i] = A[u][1] u = 3 A[i][4] = u"},
+  {"assigned after a while", false, false, "for k = 1, m do local u = k - 1 " ..
+   "::on:: if u < 1 then u = u + 1 end if u < 1 then goto on end A[i][k] = F[i][u] end"},
+  {"assigned by a function", false, false, "local u = i - 1 local function f() u = 1 end " ..
+   "if u < 1 then u = n end f() B[i] = A[u][1]"},
 }
 
 -- The part of a kernel's text that runs where its guards hold.

@@ -10,7 +10,7 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
-#include "kernel/native/c_comparison.h"
+#include "kernel/native/c_chosen.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_guard.h"
 #include "kernel/native/c_integer.h"
@@ -59,10 +59,9 @@ static ms_integer_value guarded(ms_writer *w, const char *text) {
 
 /* A node as an integer, seen from frame `frame` (MS_FRAMES: from none). */
 static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t frame);
-static ms_integer_value of_choice(ms_writer *w, const ms_node *node, uint32_t frame);
 
 static ms_integer_value of_binary(ms_writer *w, const ms_node *node, uint32_t frame) {
-  if (node->op == MS_OP_OR) return of_choice(w, node, frame);
+  if (node->op == MS_OP_OR) return ms_c_chosen(w, node, frame);
   if (node->op > MS_OP_MOD || node->op == MS_OP_DIV) return (ms_integer_value){0};
   ms_integer_value a = whole_at(w, node->kid[0], frame);
   ms_integer_value b = a.known ? whole_at(w, node->kid[1], frame) : (ms_integer_value){0};
@@ -70,105 +69,6 @@ static ms_integer_value of_binary(ms_writer *w, const ms_node *node, uint32_t fr
   if (node->op == MS_OP_MUL) return ms_c_whole_product(w, &a, &b);
   if (node->op == MS_OP_MOD) return ms_c_whole_remainder(w, &a, &b);
   return ms_c_whole_sum(w, &a, &b, node->op == MS_OP_SUB);
-}
-
-/* ---- choices ---- */
-
-/* Between which bounds a variable is where a condition holds. */
-typedef struct ms_assumed {
-  const struct ms_assumed *before;
-  const ms_symbol *symbol;
-  const char *lo, *hi; /* NULL: not known */
-  int64_t least, most;
-} ms_assumed;
-
-static const ms_node *bare(const ms_node *node) {
-  while (node->kind == MS_PAREN) node = node->kid[0];
-  return node;
-}
-
-static bool is_comparison(const ms_node *node) {
-  return node->kind == MS_BINARY && node->op >= MS_OP_EQ && node->op <= MS_OP_GE;
-}
-
-/* What holds where a comparison does not; and with its operands exchanged. */
-static ms_op opposite(ms_op op) {
-  static const ms_op ops[] = {[MS_OP_EQ] = MS_OP_NE, [MS_OP_NE] = MS_OP_EQ, [MS_OP_LT] = MS_OP_GE,
-                              [MS_OP_GE] = MS_OP_LT, [MS_OP_GT] = MS_OP_LE, [MS_OP_LE] = MS_OP_GT};
-  return ops[op];
-}
-
-static ms_op exchanged(ms_op op) {
-  static const ms_op ops[] = {[MS_OP_EQ] = MS_OP_EQ, [MS_OP_NE] = MS_OP_NE, [MS_OP_LT] = MS_OP_GT,
-                              [MS_OP_GT] = MS_OP_LT, [MS_OP_LE] = MS_OP_GE, [MS_OP_GE] = MS_OP_LE};
-  return ops[op];
-}
-
-/* What is known of the variable at a node, if it is one, which compares so with another integer. */
-static ms_assumed compared(ms_writer *w, const ms_node *node, ms_op op,
-                           const ms_integer_value *other) {
-  const ms_node *name = bare(node);
-  ms_assumed known = {
-      .symbol = name->kind == MS_NAME ? name->symbol : NULL, .least = INT64_MIN, .most = INT64_MAX};
-  if (op == MS_OP_GT || op == MS_OP_GE || op == MS_OP_EQ) {
-    known.least = other->least + (op == MS_OP_GT);
-    if (other->lo != NULL) known.lo = ms_c_text(w, op == MS_OP_GT ? "(%s + 1)" : "%s", other->lo);
-  }
-  if (op == MS_OP_LT || op == MS_OP_LE || op == MS_OP_EQ) {
-    known.most = other->most - (op == MS_OP_LT);
-    if (other->hi != NULL) known.hi = ms_c_text(w, op == MS_OP_LT ? "(%s - 1)" : "%s", other->hi);
-  }
-  return known;
-}
-
-/* Bounds of a variable by what is assumed. */
-static ms_integer_value assume(ms_writer *w, const ms_symbol *symbol, ms_integer_value r) {
-  for (const ms_assumed *each = w->assumed; each != NULL; each = each->before) {
-    if (each->symbol != symbol) continue;
-    bool small = r.lo != NULL && strlen(r.lo) + strlen(r.hi) <= MS_GUARD_TEXT;
-    if (each->lo != NULL && small) r.lo = ms_c_text(w, "ms_most(%s, %s)", r.lo, each->lo);
-    if (each->hi != NULL && small) r.hi = ms_c_text(w, "ms_least(%s, %s)", r.hi, each->hi);
-    if (each->least > r.least && each->least <= r.most) r.least = each->least;
-    if (each->most < r.most && each->most >= r.least) r.most = each->most;
-  }
-  return r;
-}
-
-/* A node as an integer where a comparison of two integers holds, or does not. */
-static ms_integer_value whole_where(ms_writer *w, const ms_node *comparison, bool holds,
-                                    const ms_integer_value *a, const ms_integer_value *b,
-                                    const ms_node *node, uint32_t frame) {
-  const ms_assumed *before = w->assumed;
-  ms_op op = holds ? comparison->op : opposite(comparison->op);
-  ms_assumed left = compared(w, comparison->kid[0], op, b);
-  ms_assumed right = compared(w, comparison->kid[1], exchanged(op), a);
-  left.before = before;
-  right.before = &left;
-  w->assumed = &right;
-  ms_integer_value r = whole_at(w, node, frame);
-  w->assumed = before;
-  return r;
-}
-
-/* `x > 1 and x - 1 or n`. */
-static ms_integer_value of_choice(ms_writer *w, const ms_node *node, uint32_t frame) {
-  const ms_integer_value unknown = {0};
-  const ms_node *condition, *yes;
-  if (!ms_c_is_choice(w, node, &condition, &yes)) return unknown;
-  condition = bare(condition);
-  if (!is_comparison(condition)) return unknown;
-  ms_integer_value a = whole_at(w, condition->kid[0], frame);
-  ms_integer_value b = a.known ? whole_at(w, condition->kid[1], frame) : unknown;
-  if (!b.known) return unknown;
-  ms_integer_value one = whole_where(w, condition, true, &a, &b, yes, frame);
-  ms_integer_value other =
-      one.known ? whole_where(w, condition, false, &a, &b, node->kid[1], frame) : unknown;
-  if (!other.known) return unknown;
-  const char *text = ms_c_text(w, "%s %s %s", a.text, ms_c_comparison_op(condition->op), b.text);
-  ms_integer_value r =
-      ms_c_whole_choice(w, text, ms_c_whole_both(w, a.needs, b.needs), &one, &other);
-  r.guessed = r.guessed || a.guessed || b.guessed;
-  return r;
 }
 
 static ms_integer_value of_call(ms_writer *w, const ms_node *node, uint32_t frame) {
@@ -245,6 +145,15 @@ static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame,
   r->needs = ms_c_whole_both(w, down ? limit.needs : start.needs, down ? start.needs : limit.needs);
 }
 
+/* One that `if`s assign again, none any more. */
+static ms_integer_value settled(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
+  const ms_c_local *local = ms_c_local_of(w, symbol);
+  bool number = local->form == MS_FORM_DOUBLE || local->form == MS_FORM_FLOAT;
+  if (frame < local->frames || frame >= MS_FRAMES || local->version != local->settled)
+    return ms_c_chosen_settled(w, symbol, frame);
+  return number ? guarded(w, local->text) : (ms_integer_value){0};
+}
+
 /* A local that is declared as no integer, where one is asked for: by what it is made of. */
 static ms_integer_value asked_of(ms_writer *w, const ms_c_local *local, uint32_t frame) {
   if (frame >= MS_FRAMES) return (ms_integer_value){0};
@@ -282,8 +191,9 @@ static ms_integer_value of_variable(ms_writer *w, const ms_symbol *symbol, uint3
 }
 
 static ms_integer_value of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
+  if (ms_c_local_of(w, symbol)->settled != NULL) return settled(w, symbol, frame);
   ms_integer_value r = of_variable(w, symbol, frame);
-  return r.known ? assume(w, symbol, r) : r;
+  return r.known ? ms_c_chosen_assume(w, symbol, r) : r;
 }
 
 static ms_integer_value of_path(ms_writer *w, const ms_node *node, uint32_t frame) {
@@ -325,6 +235,10 @@ static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t fra
     default:
       return (ms_integer_value){0};
   }
+}
+
+ms_integer_value ms_c_integer_value_at(ms_writer *w, const ms_node *node, uint32_t frame) {
+  return whole_at(w, node, frame);
 }
 
 ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node) {

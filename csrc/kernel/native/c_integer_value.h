@@ -7,6 +7,10 @@
 
 #include "kernel/native/c_integer.h"
 
+/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none), for what it is a part of:
+ * the guards that it needs are not added. */
+ms_integer_value ms_c_integer_value_at(ms_writer *w, const ms_node *node, uint32_t frame);
+
 /* A node as an integer without guards. */
 ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node);
 

@@ -9,6 +9,7 @@
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_assign.h"
 #include "kernel/native/c_call.h"
+#include "kernel/native/c_chosen.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_induction.h"
 #include "kernel/native/c_integer.h"
@@ -319,7 +320,10 @@ static void place_label(ms_writer *w, const ms_node *node) {
 void ms_c_block(ms_writer *w, const ms_node *block) {
   ms_c_label *before = w->label;
   enter_labels(w, block);
-  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) ms_c_statement(w, block->kid[k]);
+  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) {
+    ms_c_statement(w, block->kid[k]);
+    ms_c_chosen_settle(w, block, k);
+  }
   w->label = before;
 }
 

@@ -47,6 +47,12 @@ typedef struct ms_guard_frame {
   ms_text guards; /* joined with && */
 } ms_guard_frame;
 
+/* What an `if` makes of a local that it may assign again: see c_chosen.h. */
+typedef struct ms_version {
+  const struct ms_version *before; /* NULL: what the local was declared with */
+  const ms_node *statement;
+} ms_version;
+
 /* What is known of a local while its scope is written. */
 struct ms_region;
 
@@ -63,6 +69,8 @@ typedef struct ms_c_local {
   bool given;                /* it is another function's: c_upvalue.h */
   bool small;                /* an int32_t, see c_small_sum.h */
   bool counter;              /* assigned again, but always with integers: see c_induction.c */
+  const ms_version *settled; /* the last version, which it has from here on, or NULL */
+  const ms_version *version; /* the one that it is looked at as */
   int64_t least, most;
   uint32_t frames;                /* how many there were when it was declared */
   const struct ms_region *region; /* fast mode: where it was declared, or NULL */
@@ -153,7 +161,7 @@ typedef struct ms_writer {
   uint32_t loops;                   /* inner loops around */
   uint32_t copy;                    /* which copy of a loop's block is written (c_jam.h) */
   uint32_t whole_steps;             /* left for the integer that is looked for, */
-  const struct ms_assumed *assumed; /* and what holds there, or NULL: c_integer_value.c */
+  const struct ms_assumed *assumed; /* and what holds there, or NULL: c_chosen.c */
   ms_guard_frame frame[MS_FRAMES];
   uint32_t frames;
   ms_c_local *local; /* by symbol index */
