@@ -121,3 +121,19 @@ const char *ms_encoded_fault(const char *bytes, size_t size, bool integers) {
   }
   return bytes_left(&s) == 0 ? NULL : "goes on after its end";
 }
+
+bool ms_encoded_is_plain(const char *bytes, size_t size) {
+  const unsigned char *first = (const unsigned char *)bytes;
+  scan s = {.at = first, .end = first + size};
+  uint32_t tag;
+  if (!take_count(&s, &tag) || tag < TAG_TABLE || tag > TAG_TABLE_LAST) return false;
+  if (open_table(&s, tag) != NULL) return false;
+  for (uint64_t left = s.levels[1].left; left > 0; left--) {
+    if (!take_count(&s, &tag)) return false;
+    size_t more = tag >= TAG_STRING ? tag - TAG_STRING : tag == TAG_NUMBER ? 8 : 0;
+    if (tag == TAG_INT) more = 4;
+    bool plain = tag >= TAG_STRING || tag <= TAG_TRUE || tag == TAG_NUMBER || tag == TAG_INT;
+    if (!plain || skip(&s, more) != NULL) return false;
+  }
+  return bytes_left(&s) == 0;
+}

@@ -23,4 +23,8 @@
  * in static storage; NULL if nothing is. */
 MS_API const char *ms_encoded_fault(const char *bytes, size_t size, bool integers);
 
+/* Whether a stream that string.buffer has made is one table, of booleans, numbers and strings by
+ * such keys. */
+MS_API bool ms_encoded_is_plain(const char *bytes, size_t size);
+
 #endif

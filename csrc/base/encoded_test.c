@@ -97,12 +97,34 @@ static void test_any(void) {
     char *copy = malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
     ms_encoded_fault(copy, size, round % 2 == 0);
+    ms_encoded_is_plain(copy, size);
     free(copy);
     free(bytes);
   }
 }
 
+/* Streams that are one table of plain values, and others. */
+static void test_plain(void) {
+  static const struct stream {
+    const char *bytes;
+    size_t size;
+    bool plain;
+  } each[] = {{"\x08", 1, true},
+              {"\x01", 1, false},
+              {"\x0c\x03\x02\x21z", 5, true},
+              {"\x0c\x03\x02\x22z", 5, false},
+              {"\x0c\x03\x02\x08", 4, false},
+              {"\x0c\x03\x02\x10\1\2\3\4\5\6\7\x08", 12, false},
+              {"\x09\x01\x21z\x07\0\0\0\0\0\0\0\0", 13, true},
+              {"\x09\x01\x21z\x07\0\0\0\0\0\0\0", 12, false},
+              {"\x0c\x03\x02\x06\1\2\3\4\x02", 9, false},
+              {"\x0c\x03\x02\x06\1\2\3\4", 8, true}};
+  for (size_t k = 0; k < sizeof each / sizeof each[0]; k++)
+    CHECK(ms_encoded_is_plain(each[k].bytes, each[k].size) == each[k].plain);
+}
+
 int main(void) {
+  test_plain();
   for (size_t k = 0; k < sizeof streams / sizeof streams[0]; k++) {
     check(ms_encoded_fault(streams[k].bytes, streams[k].size, false), streams[k].fault);
     check(ms_encoded_fault(streams[k].bytes, streams[k].size, true), streams[k].wide);

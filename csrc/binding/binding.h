@@ -60,6 +60,7 @@ void ms_bind_traits(lua_State *L);
 
 /* library.c: core.libraries. */
 void ms_bind_library(lua_State *L);
+void ms_bind_plain(lua_State *L);
 
 /* kernel.c: core.emit, core.digest. */
 void ms_bind_kernel(lua_State *L);

@@ -27,6 +27,7 @@ int ms_core_open(lua_State *L) {
   ms_bind_kernel(L);
   ms_bind_launch(L);
   ms_bind_library(L);
+  ms_bind_plain(L);
   ms_bind_merge(L);
   ms_bind_reached(L);
   ms_bind_run(L);

@@ -78,6 +78,27 @@ local function same(a, b)
   return true
 end
 
+-- Keys and elements that make a table one that is not plain.
+local strange = {
+  function() return {} end, function() return { 1, "x" } end, function() return print end,
+  function() return 2LL end, function() return 3ULL end, function() return io.stdout end,
+  function() return ffi.new("int[2]") end, function() return coroutine.create(print) end,
+}
+
+-- A table of plain keys and elements, and one that is like it but for one key or element.
+local function random_tables()
+  local one, other = {}, {}
+  local count = math.random(0, 3) == 0 and math.random(0, 40) or math.random(100)
+  for k = 1, count do
+    local key = math.random(3) == 1 and random_string() or k
+    local value = leaves[math.random(3)]()
+    one[key], other[key] = value, value
+  end
+  local odd = strange[math.random(#strange)]()
+  if math.random(3) == 1 then other[odd] = true else other[math.random(count + 1)] = odd end
+  return one, other
+end
+
 describe("encoded values", function()
   setup(function() math.randomseed(seed) end)
 
@@ -239,5 +260,19 @@ describe("files", function()
       end
       assert.is_nil(io.open(path))
     end)
+  end)
+
+  it("tells tables of plain values from others", function()
+    math.randomseed(seed)
+    for _ = 1, 2000 do
+      local one, other = random_tables()
+      assert.is_true(encoded.is_plain(one))
+      assert.is_false(encoded.is_plain(other))
+    end
+    local large = {}
+    for k = 1, 300000 do large[k] = "line " .. k end
+    assert.is_true(encoded.is_plain(setmetatable(large, { __index = print })))
+    large.last = large
+    assert.is_false(encoded.is_plain(large))
   end)
 end)

@@ -13,6 +13,7 @@ local fates = {spec = "csrc/worker/simulated_session_test.c"}
 local library = {spec = "spec/driver/library_threads_spec.lua"}
 local prelude = {spec = "spec/kernel/prelude_spec.lua"}
 local batches = {spec = "spec/kernel/batches_spec.lua"}
+local encoded = {spec = "spec/base/encoded_spec.lua"}
 local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
 local compiled = {spec = "spec/driver/compiled_spec.lua"}
@@ -150,6 +151,18 @@ return {
        "(n%u > 0 ? (double)n%u : %s)", "(n%u >= 0 ? (double)n%u : %s)"},
       {"all add one", "csrc/kernel/native/c_variable.c",
        "return whole ? (int64_t)node->number : 0;", "return whole;"},
+    },
+  },
+  {
+    rule = "tables that lead nowhere are known by a look at each entry, or their encoding",
+    finders = {encoded},
+    mutants = {
+      {"tables lead nowhere", "csrc/base/encoded.c",
+       "bool plain = tag >= TAG_STRING ||", "bool plain = tag >= TAG_TABLE ||"},
+      {"keys are not looked at", "csrc/binding/plain.c",
+       "if (!is_plain(L, -1) || !is_plain(L, -2)) {", "if (!is_plain(L, -1)) {"},
+      {"what cannot be encoded is plain", "lua/meissa/base/encoded.lua",
+       "  plain = false\n", "  plain = true\n"},
     },
   },
   {

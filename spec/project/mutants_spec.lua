@@ -78,6 +78,7 @@ local PROMISED = {
   "functions of arrays are those of bodies",
   "products have the bits of dot, or of a loop over entries",
   "what is drawn ahead is what would be drawn",
+  "tables that lead nowhere are known by a look at each entry, or their encoding",
   "bodies that draw as often in each iteration draw what others do",
   "sums to which a body adds whole numbers alone are integers",
   "kernels have those parts of the prelude that they need",

@@ -13,6 +13,7 @@ local MOST = 16384
 --- Whether a table is a list of numbers without gaps, and holds nothing else.
 function M.are(table)
   if type(rawget(table, 1)) ~= "number" or debug.getmetatable(table) then return false end
+  if rawget(table, MOST + 1) ~= nil then return false end
   local count = 0
   for _, number in tables.each(table) do
     count = count + 1

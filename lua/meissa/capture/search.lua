@@ -9,6 +9,7 @@
 
 local basics = require("meissa.base.basics")
 local bytecode = require("meissa.capture.bytecode")
+local encoded = require("meissa.base.encoded")
 local tables = require("meissa.base.tables")
 local known = require("meissa.capture.known")
 local models = require("meissa.sync.models")
@@ -94,6 +95,7 @@ end
 -- of their own, since a plan must not depend on the order of this process. Nil: too many.
 function Search:keys(value)
   local keys, rest, length = {}, {}, 0
+  if encoded.is_plain(value) then return keys end
   local item = rawget(value, 1)
   while item ~= nil do
     length = length + 1
@@ -255,10 +257,7 @@ end
 
 -- Whether a table holds nothing but plain values, as the records of a data set do.
 local function is_flat(value)
-  if getmetatable(value) ~= nil then return false end
-  for key, item in tables.each(value) do
-    if not PLAIN[type(item)] or not PLAIN[type(key)] then return false end
-  end
+  if getmetatable(value) ~= nil or not encoded.is_plain(value) then return false end
   return not (builtins[value] or drawing[value] or is_library(value) or namespaces.name(value))
 end
 

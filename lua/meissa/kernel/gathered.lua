@@ -81,15 +81,14 @@ end
 --- A block's sums or values by key, or its set, on their way; as pack_list.
 -- @tab part of one block
 function M.pack_keys(part)
-  local count, numbers, plain = 0, true, true
+  local count, numbers = 0, true
   for key, value in tables.each(part) do
-    local kind, other = type(key), type(value)
     count = count + 1
-    numbers = numbers and kind == "number" and other == "number"
-    plain = plain and PLAIN[kind] and PLAIN[other]
+    numbers = type(key) == "number" and type(value) == "number"
+    if not numbers then break end
   end
   if numbers then return pack_pairs(part, count), M.NUMBERS end
-  if plain then return buffer.encode(part), M.PLAIN end
+  if encoded.is_plain(part) then return buffer.encode(part), M.PLAIN end
   return part, M.OTHER
 end
 

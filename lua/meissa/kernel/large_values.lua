@@ -8,6 +8,7 @@
 -- @module meissa.kernel.large_values
 local array = require("meissa.array")
 local buffer = require("string.buffer")
+local encoded = require("meissa.base.encoded")
 local serialize = require("meissa.kernel.serialize")
 local core = require("meissa.core")
 local ffi = require("ffi")
@@ -64,6 +65,22 @@ local function encode_alone(c, value, options)
   return is_plain(encoder) and bytes or nil, encoder, #bytes
 end
 
+-- How many tables were met once one's own have been, `last` before it; nil where they are not the
+-- next ones of all tables by number, or it holds anything but them and plain values.
+local function count_tables(values, each, last)
+  for key, item in tables.each(each) do
+    local kind = type(item)
+    if kind == "table" then
+      last = last + 1
+      if values[last] ~= item then return nil end
+    elseif not SIMPLE[kind] then
+      return nil
+    end
+    if not SIMPLE[type(key)] then return nil end
+  end
+  return last
+end
+
 -- Whether a table has the tables that it had, in their places, and nothing else but plain values.
 -- @tab values all tables by number, as they were met
 local function has_tables(values, root, count)
@@ -72,16 +89,8 @@ local function has_tables(values, root, count)
   for id = 1, count do
     local each = values[id]
     if each == nil or getmetatable(each) ~= nil then return false end
-    for key, item in tables.each(each) do
-      local kind = type(item)
-      if kind == "table" then
-        last = last + 1
-        if values[last] ~= item then return false end
-      elseif not SIMPLE[kind] then
-        return false
-      end
-      if not SIMPLE[type(key)] then return false end
-    end
+    last = encoded.is_plain(each) and last or count_tables(values, each, last)
+    if not last then return false end
   end
   return last == count
 end
@@ -102,9 +111,13 @@ local function note(value, encoder, holder)
       ids = setmetatable(encoder.ids, { __mode = "k" }) } }
 end
 
+-- Of a table that held no others the content tells whether it does now.
 local function is_unchanged(noted, value)
-  return noted and noted.content ~= nil and has_tables(noted.encoder.values, value, noted.count)
-    and content_of(value) == noted.content
+  if not noted or noted.content == nil then return false end
+  local values = noted.encoder.values
+  local kept = noted.count == 1 and values[1] == value and getmetatable(value) == nil or
+    noted.count > 1 and has_tables(values, value, noted.count)
+  return kept and content_of(value) == noted.content
 end
 
 -- Bytes that a value takes at least.

@@ -27,6 +27,7 @@ local buffer = require("string.buffer")
 local ffi = require("ffi")
 local arrays = require("meissa.array")
 local bytecode_facts = require("meissa.capture.bytecode_facts")
+local encoded = require("meissa.base.encoded")
 local errors = require("meissa.base.errors")
 local libraries = require("meissa.base.libraries")
 local naming = require("meissa.kernel.naming")
@@ -43,6 +44,14 @@ local function is_plain(value)
   if plain_types[type(value)] then return true end
   return type(value) == "cdata"
     and (ffi.istype("int64_t", value) or ffi.istype("uint64_t", value))
+end
+
+local function are_plain(content)
+  if encoded.is_plain(content) then return true end
+  for key, value in tables.each(content) do
+    if not is_plain(key) or not is_plain(value) then return false end
+  end
+  return true
 end
 
 local Encoder = {}
@@ -131,14 +140,7 @@ function Encoder:table(id, content)
   self.named[id] = self.tables[content]
   local meta = debug.getmetatable(content)
   meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
-  local plain = true
-  for key, value in tables.each(content) do
-    if not is_plain(key) or not is_plain(value) then
-      plain = false
-      break
-    end
-  end
-  if plain then
+  if are_plain(content) then
     self.nodes[id] = { "p", content, meta }
     return
   end
