@@ -38,7 +38,8 @@ typedef struct ms_method {
   bool rowwise;
   bool number, other; /* what that takes: a number, which comes first (READ: none); another row */
   bool filled;        /* refuses a row without elements: "<name>: an empty array has none" */
-  int32_t operation;  /* ms_reduction of a READ, else ms_arith */
+  int32_t adds; /* with so many arguments or fewer it only adds to each element; 0: it does not */
+  int32_t operation; /* ms_reduction of a READ, else ms_arith */
 } ms_method;
 
 /* The entry of a name, or NULL. */

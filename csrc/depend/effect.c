@@ -154,6 +154,11 @@ bool ms_effect_changes(const char *name) {
   return effect == MS_METHOD_WRITE || effect == MS_METHOD_UPDATE || effect == MS_METHOD_FREE;
 }
 
+bool ms_effect_adds(const char *name, uint32_t arguments) {
+  const ms_method *method = ms_method_find(name);
+  return method != NULL && arguments > 0 && (int64_t)arguments <= method->adds;
+}
+
 bool ms_effect_is_shape(const char *name) {
   return method_effect(name) == MS_METHOD_SHAPE;
 }

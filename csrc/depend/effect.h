@@ -40,6 +40,9 @@ ms_effect ms_effect_of_method(const char *name, uint32_t arguments);
 /* A DistArray method that changes the receiver's elements, or frees them. */
 bool ms_effect_changes(const char *name);
 
+/* A DistArray method that, given so many arguments, only adds to the receiver's elements. */
+bool ms_effect_adds(const char *name, uint32_t arguments);
+
 /* A DistArray method that only looks at the array's description, never at its elements. */
 bool ms_effect_is_shape(const char *name);
 

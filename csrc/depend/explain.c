@@ -139,20 +139,23 @@ static bool blocks_all_cuts(const ms_distances *cells) {
   return true;
 }
 
-/* The pair that tells most; NULL: there is none. */
-static const ms_meeting *best_of(const ms_distances *cells) {
+/* The pair that tells most: where what is proven would run, one that is not. NULL: there is none.
+ */
+static const ms_meeting *best_of(const ms_explainer *explain, const ms_distances *cells) {
   const ms_meeting *best = NULL;
   for (uint32_t s = 0; cells != NULL && s < cells->slots; s++) {
     const ms_meeting *meeting = &cells->slot[s];
     if (!meeting->present) continue;
-    if (best == NULL || ms_meeting_rank(meeting) < ms_meeting_rank(best)) best = meeting;
+    bool beside = best != NULL && explain->provable && meeting->proven != best->proven;
+    if (beside ? best->proven : best == NULL || ms_meeting_rank(meeting) < ms_meeting_rank(best))
+      best = meeting;
   }
   return best;
 }
 
 static int explain_group(const ms_explainer *explain, const ms_distances *cells,
                          bool unordered_runs) {
-  const ms_meeting *best = best_of(cells);
+  const ms_meeting *best = best_of(explain, cells);
   return best == NULL ? 0 : explain_meeting(explain, best, unordered_runs);
 }
 
@@ -182,7 +185,7 @@ int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {
 int ms_explain_assumed(const ms_explainer *explain) {
   const ms_conflicts *conflicts = explain->conflicts;
   for (uint32_t g = 0; g < conflicts->group_count; g++) {
-    const ms_meeting *best = best_of(conflicts->assumed[g]);
+    const ms_meeting *best = best_of(explain, conflicts->assumed[g]);
     ms_reason *reason = best == NULL ? NULL : add_reason(explain, MS_REASON_ASSUMED);
     if (best == NULL) continue;
     if (reason == NULL) return -1;

@@ -21,6 +21,7 @@ typedef struct ms_explainer {
   ms_arena *arena; /* the plan's: all texts outlive the walk */
   ms_reasons *reasons;
   bool hopeless;  /* no strategy at all is legal: a buffer is what is left */
+  bool provable;  /* what is proven alone would run: what is not stands in the way */
   bool collapses; /* with the loop inside taken in it would run, in the order as written */
 } ms_explainer;
 

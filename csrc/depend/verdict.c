@@ -150,12 +150,13 @@ static bool would_collapse(const work *now) {
 }
 
 static int explain(work *now, ms_verdict *verdict, const ms_choice *choice, bool not_run) {
-  ms_explainer explainer = {&now->walk,    &now->conflicts, verdict->arena,
-                            &now->reasons, false,           false};
+  ms_explainer explainer = {&now->walk, &now->conflicts, verdict->arena, &now->reasons,
+                            false,      false,           false};
   if (ms_explain_findings(&explainer) != 0) return -1;
   bool conflicting = choice->strategy == MS_SERIALLY || not_run || !now->conflicts.known;
   if (conflicting) {
     bool unordered = unordered_choice(now).strategy != MS_SERIALLY;
+    explainer.provable = verdict->decision == MS_UNKNOWN && !not_run && now->conflicts.known;
     explainer.hopeless = !not_run && !unordered;
     explainer.collapses = would_collapse(now);
     if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;

@@ -105,4 +105,17 @@ return {
        "int64_t even = axis->ranges - axis->longer, more = range < even ? 0 : range - even;"},
     },
   },
+  {
+    rule = "where no row sweeps two iterations at once, the loop is proved serial",
+    finders = {{spec = "spec/depend/oracle_spec.lua"}, {spec = "spec/depend/serial_spec.lua"}},
+    mutants = {
+      {"one row is looked at", "csrc/depend/hyperplane_row.c",
+       "found = any_shared_sweep(conflicts, patterns, bound, row);",
+       "(void)any_shared_sweep;\n  found = -1;"},
+      {"no step is asked for", "csrc/depend/hyperplane_row.c",
+       "return found == 1;\n}\n\n/* The same", "return found == 2;\n}\n\n/* The same"},
+      {"an integer admits its neighbours", "csrc/depend/hyperplane_row.c",
+       "step[k] == component->value", "step[k] >= component->value"},
+    },
+  },
 }

@@ -176,6 +176,8 @@ local PROMISED = {
   "whether all hear all is a matter of edges, and reports and notices tell what follows",
   "merges of changes follow those of values, and go on from what replicas hold",
   "private state has any type, models any memory, and each name of sync is one for all",
+  "a buffer is proposed for what is only added to",
+  "where no row sweeps two iterations at once, the loop is proved serial",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end
