@@ -87,10 +87,9 @@ for epoch = 1, epochs do
 end
 
 if options.save then meissa.save(options.save, {A = A, B = B, C = C, rank = R}) end
-report:summary {
-  train_rmse = rmse, seconds = total, workers = plan.workers, engine = plan.engine,
-  strategy = plan.strategy, updates_per_second = epochs * tensor:nnz() / total,
-}
+report:summary({
+  train_rmse = rmse, seconds = total, updates_per_second = epochs * tensor:nnz() / total,
+}, plan)
 if not options.json then
   print(("\n%.1f million updates a second. The plan and its schedule:\n")
     :format(epochs * tensor:nnz() / total / 1e6))

@@ -202,11 +202,10 @@ for tree = 1, trees do
 end
 
 if options.save then meissa.save(options.save, {prediction = prediction, mean = mean}) end
-report:summary {
-  train_r2 = train_r2, test_r2 = test_r2, seconds = total, workers = plan.workers,
-  engine = plan.engine, strategy = plan.strategy, binning = binning,
+report:summary({
+  train_r2 = train_r2, test_r2 = test_r2, seconds = total, binning = binning,
   updates_per_second = trees * depth * n / total,
-}
+}, plan)
 if not options.json then
   print "\nThe plan of the histograms:\n"
   print(plan)

@@ -29,11 +29,11 @@ local report = run.report(options, {
   {key = "change", title = "change", format = "%.3g"},
   {key = "seconds", title = "seconds", format = "%.3f"},
 })
-local started, change = meissa.clock(), math.huge
+local started, change, shown = meissa.clock(), math.huge, 0
 
 -- Shows how far it is; whether that is far enough.
 local function stop(t, most)
-  change = most
+  change, shown = most, t
   report:row {epoch = t, change = change, seconds = meissa.clock() - started}
   return change <= options.tolerance
 end
@@ -47,7 +47,9 @@ local function in_rounds()
     if by > most then most = by end
     u[i][j] = new
   end
-  return meissa.last().rounds
+  local rounds = meissa.last().rounds
+  if shown < rounds then stop(rounds, most) end
+  return rounds
 end
 
 local function by_barrier()
@@ -62,7 +64,7 @@ local function by_barrier()
       u[i][j] = new
     end
     sweeps = sweeps + 1
-  until sweeps % TEST == 0 and stop(sweeps, most) or sweeps == epochs
+  until (sweeps % TEST == 0 or sweeps == epochs) and stop(sweeps, most) or sweeps == epochs
   return sweeps
 end
 
@@ -71,11 +73,10 @@ local last = meissa.last()
 local seconds = meissa.clock() - started
 
 if options.save then meissa.save(options.save, u) end
-report:summary {
+report:summary({
   method = options.method, sweeps = sweeps, change = change, seconds = seconds,
-  workers = last.workers, engine = last.engine, strategy = last.strategy,
   updates_per_second = sweeps * (n - 2) ^ 2 / seconds,
-}
+}, last)
 if not options.json then
   print(("\n%d sweeps, %.1f million points a second. The plan:\n"):format(sweeps,
     sweeps * (n - 2) ^ 2 / seconds / 1e6))

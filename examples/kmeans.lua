@@ -100,10 +100,9 @@ while epoch < (options.epochs or 100) and moved > 0 do
 end
 
 if options.save then meissa.save(options.save, {C = C, label = label}) end
-report:summary {
-  loss = inertia, passes = epoch, seconds = total, workers = plan.workers, engine = plan.engine,
-  strategy = plan.strategy, updates_per_second = epoch * n / total,
-}
+report:summary({
+  loss = inertia, passes = epoch, seconds = total, updates_per_second = epoch * n / total,
+}, plan)
 if not options.json then
   local sizes = {}
   for c = 1, K do sizes[c] = ("%d"):format(counts[c]) end

@@ -163,11 +163,10 @@ for epoch = 1, epochs do
 end
 
 if options.save then meissa.save(options.save, {alpha = problem.alpha, v = problem.v}) end
-report:summary {
-  objective = objective, nonzeros = count, seconds = total, workers = plan.workers,
-  engine = plan.engine, strategy = plan.strategy, guarantee = plan.guarantee,
+report:summary({
+  objective = objective, nonzeros = count, seconds = total, guarantee = plan.guarantee,
   replicas = options.replicas, updates_per_second = epochs * X:size(2) / total,
-}
+}, plan)
 if not options.json then
   print "\nThe plan of a pass:\n"
   print(plan)

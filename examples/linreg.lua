@@ -35,7 +35,7 @@ local report = run.report(options, {
   {key = "loss", title = "loss", format = "%.3g"},
   {key = "seconds", title = "seconds", format = "%.3f"},
 })
-local started, loss = meissa.clock(), nil
+local started, loss, shown = meissa.clock(), nil, 0
 
 -- The mean square error of weights.
 local function loss_of(weights)
@@ -45,7 +45,7 @@ local function loss_of(weights)
 end
 
 local function stop(t, weights)
-  loss = loss_of(weights)
+  loss, shown = loss_of(weights), t
   report:row {epoch = t, loss = loss, seconds = meissa.clock() - started}
   return false
 end
@@ -68,13 +68,13 @@ for t, lo, hi in meissa.iterate(w, rounds, {by = "range", ranges = options.range
   end
 end
 local last, seconds = meissa.last(), meissa.clock() - started
+if shown < rounds then stop(rounds, w) end
 
 if options.save then meissa.save(options.save, w) end
-report:summary {
-  method = options.method, loss = loss_of(w), seconds = seconds, rounds = last.rounds,
-  workers = last.workers, engine = last.engine, strategy = last.strategy,
+report:summary({
+  method = options.method, loss = loss, seconds = seconds, rounds = last.rounds,
   updates_per_second = rounds * size / seconds,
-}
+}, last)
 if not options.json then
   print(("\n%.0f examples a second. The plan:\n"):format(rounds * size / seconds))
   print(last)

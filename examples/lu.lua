@@ -56,10 +56,10 @@ for i, j in parallel(n, n) do
 end
 
 if options.save then meissa.save(options.save, {A = original, LU = A}) end
-run.report(options, {}):summary {
-  method = options.method, residual = residual, seconds = seconds, workers = plan.workers,
-  engine = plan.engine, strategy = plan.strategy, updates_per_second = n ^ 3 / 3 / seconds,
-}
+run.report(options, {}):summary({
+  method = options.method, residual = residual, seconds = seconds,
+  updates_per_second = n ^ 3 / 3 / seconds,
+}, plan)
 if not options.json then
   print(("%d x %d in %.3f s; |A - LU| is at most %.2g. The last plan:\n"):format(n, n, seconds,
     residual))

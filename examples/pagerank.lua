@@ -98,10 +98,10 @@ while options.method == "loops" and epoch < (options.epochs or 100) and change >
 end
 
 if options.save then meissa.save(options.save, {rank = rank}) end
-report:summary {
-  change = change, passes = epoch, seconds = total, workers = plan.workers, engine = plan.engine,
-  strategy = plan.strategy, updates_per_second = epoch * edges:nnz() / total,
-}
+report:summary({
+  change = change, passes = epoch, seconds = total,
+  updates_per_second = epoch * edges:nnz() / total,
+}, plan)
 if not options.json then
   local order = {}
   for i = 1, n do order[i] = i end

@@ -77,11 +77,10 @@ for epoch = 1, epochs do
 end
 
 if options.save then meissa.save(options.save, U) end
-report:summary {
+report:summary({
   method = options.method, change = change, error = wrong, seconds = total,
-  workers = plan.workers, engine = plan.engine, strategy = plan.strategy,
   updates_per_second = epochs * (n - 2) ^ 2 / total,
-}
+}, plan)
 if not options.json then
   print(("\n%.1f million points a second. The plan and its schedule:\n")
     :format(epochs * (n - 2) ^ 2 / total / 1e6))

@@ -55,11 +55,10 @@ for k, each in ipairs(pairs_of) do
   report:row {rate = each.rate, reg = each.reg, test_rmse = errors[k]}
   if errors[k] < errors[best] then best = k end
 end
-report:summary {
-  rate = pairs_of[best].rate, reg = pairs_of[best].reg, test_rmse = errors[best],
-  seconds = total, workers = plan.workers, engine = plan.engine, strategy = plan.strategy,
+report:summary({
+  rate = pairs_of[best].rate, reg = pairs_of[best].reg, test_rmse = errors[best], seconds = total,
   updates_per_second = #pairs_of * epochs * train:nnz() / total,
-}
+}, plan)
 if not options.json then
   print(("\n%d models in %.1f s on %d workers. The best: --rate %g --reg %g"):format(
     #pairs_of, total, plan.workers, pairs_of[best].rate, pairs_of[best].reg))

@@ -157,10 +157,9 @@ end
 if options.save then
   meissa.save(options.save, {documents = model.documents, words = words, totals = model.totals})
 end
-report:summary {
-  log_likelihood = likelihood, seconds = total, workers = plan.workers, engine = plan.engine,
-  strategy = plan.strategy, updates_per_second = sweeps * n / total,
-}
+report:summary({
+  log_likelihood = likelihood, seconds = total, updates_per_second = sweeps * n / total,
+}, plan)
 if not options.json then
   print "\nThe commonest words of each topic:"
   for k = 1, K do

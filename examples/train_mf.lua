@@ -142,10 +142,10 @@ if options.save then
   local W, H, bu, bi, mu = model.W, model.H, model.bu, model.bi, model.mu
   meissa.save(options.save, {W = W, H = H, bu = bu, bi = bi, mu = mu, rank = model.K})
 end
-report:summary {
-  train_rmse = train_rmse, test_rmse = test_rmse, seconds = total, workers = plan.workers,
-  updates_per_second = epochs * train:nnz() / total, engine = plan.engine, strategy = plan.strategy,
-}
+report:summary({
+  train_rmse = train_rmse, test_rmse = test_rmse, seconds = total,
+  updates_per_second = epochs * train:nnz() / total,
+}, plan)
 if not options.json then
   print(("\n%.1f million updates a second on %d workers. The plan that was used:\n")
     :format(epochs * train:nnz() / total / 1e6, plan.workers))

@@ -119,10 +119,9 @@ for epoch = 1, epochs do
 end
 
 if options.save then meissa.save(options.save, {w = model.w}) end
-report:summary {
-  loss = loss / n, accuracy = right, seconds = total, workers = plan.workers, engine = plan.engine,
-  strategy = plan.strategy, updates_per_second = epochs * n / total,
-}
+report:summary({
+  loss = loss / n, accuracy = right, seconds = total, updates_per_second = epochs * n / total,
+}, plan)
 if not options.json then
   print "\nThe plan of a stage:\n"
   print(plan)

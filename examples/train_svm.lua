@@ -94,11 +94,10 @@ for epoch = 1, epochs do
 end
 
 if options.save then meissa.save(options.save, {w = w}) end
-report:summary {
-  loss = loss, accuracy = right, seconds = total, workers = plan.workers, engine = plan.engine,
-  strategy = plan.strategy, guarantee = plan.guarantee, replicas = options.replicas,
-  updates_per_second = epochs * X:size(1) / total,
-}
+report:summary({
+  loss = loss, accuracy = right, seconds = total, guarantee = plan.guarantee,
+  replicas = options.replicas, updates_per_second = epochs * X:size(1) / total,
+}, plan)
 if not options.json then
   print "\nThe plan of a pass:\n"
   print(plan)

@@ -27,7 +27,7 @@ end, {flatten = true, type = "object"})
 
 local groups, names = words:group_by(function(word) return word end)
 local counts = groups:map(function(list) return #list end)
-local seconds = meissa.clock() - started
+local seconds, plan = meissa.clock() - started, meissa.last()
 
 local order = {}
 for k = 1, #names do order[k] = k end
@@ -44,10 +44,10 @@ for k = 1, math.min(options.top, #order) do
   report:row {word = names[order[k]], count = counts[order[k]]}
 end
 if options.save then meissa.save(options.save, {names = names, counts = counts}) end
-report:summary {
-  words = words:size(1), distinct = #names, seconds = seconds, workers = meissa.workers().workers,
+report:summary({
+  words = words:size(1), distinct = #names, seconds = seconds,
   updates_per_second = words:size(1) / seconds,
-}
+}, plan)
 if not options.json then
   print(("\n%d words, %d different ones, in %.2f s on %d workers"):format(words:size(1), #names,
     seconds, meissa.workers().workers))

@@ -10,6 +10,7 @@
 #include "depend/carried.h"
 #include "depend/explain.h"
 #include "depend/flow.h"
+#include "depend/read_after.h"
 #include "depend/record_access.h"
 #include "depend/sliced_output.h"
 #include "depend/start.h"
@@ -182,52 +183,6 @@ static void follow(flow *state, ms_node *node) {
   }
 }
 
-/* ---- reads after the loop ---- */
-
-typedef struct reader {
-  const ms_loop *loop;
-  const ms_capture *capture;
-  bool again; /* the loop stands in another, or among gotos: what is before it also runs after */
-  bool found;
-} reader;
-
-static bool look_for_outer(ms_node *node, void *context) {
-  reader *look = context;
-  const ms_node *own = look->loop->statement;
-  bool repeats = node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_GOTO ||
-                 node->kind == MS_FOR_NUMERIC || node->kind == MS_FOR_GENERIC;
-  bool around = node->begin <= own->begin && node->end >= own->end && node != own;
-  if (node->kind == MS_LABEL || (repeats && around)) look->again = true;
-  return true;
-}
-
-static bool look_for_read(ms_node *node, void *context) {
-  reader *look = context;
-  const ms_node *own = look->loop->statement;
-  if (node == look->loop->body || look->found) return false;
-  if (node->kind == MS_ASSIGN) {
-    for (uint32_t k = 0; k < node->kids; k++) {
-      bool target = k < node->targets && ms_capture_is(look->capture, node->kid[k]);
-      if (!target) ms_node_walk(node->kid[k], look_for_read, look);
-    }
-    return false;
-  }
-  bool later = look->again || node->begin >= own->end;
-  if (later && ms_capture_is(look->capture, node)) look->found = true;
-  return true;
-}
-
-/* Whether the variable that a capture names is read outside of the loop's body at a place that
- * can run after the loop. Globals: in this chunk; other chunks are not seen. */
-static bool is_read_after(const ms_loop *loop, const ms_capture *capture) {
-  reader look = {.loop = loop, .capture = capture};
-  look.again =
-      capture->reach != MS_REACH_LOCAL || capture->symbol == NULL || capture->symbol->upvalue;
-  ms_node_walk(loop->function->body, look_for_outer, &look);
-  ms_node_walk(loop->tree->main->body, look_for_read, &look);
-  return look.found;
-}
-
 /* ---- roles ---- */
 
 static void find_scalar(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
@@ -255,7 +210,7 @@ static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *
   plan->role = MS_ROLE_PRIVATE;
   const char *fix =
       ms_arena_format(walk->arena, "if it is not needed after the loop: local %s", capture->root);
-  bool later = is_read_after(walk->loop, capture);
+  bool later = ms_capture_is_read_after(walk->loop, capture);
   bool lasts = later || capture->reach != MS_REACH_LOCAL;
   if (!walk->space->ordered && !state->assigned && lasts) {
     plan->role = MS_ROLE_CARRIED;

@@ -116,11 +116,10 @@ function M.train(parser, options, data, net, names, pass, accuracy)
     for k, name in ipairs(names) do saved[name] = net[k] end
     meissa.save(options.save, saved)
   end
-  report:summary {
-    loss = loss, accuracy = right, seconds = total, workers = plan.workers, engine = plan.engine,
-    strategy = plan.strategy, guarantee = plan.guarantee, replicas = options.replicas,
-    updates_per_second = epochs * data.X:size(1) / total,
-  }
+  report:summary({
+    loss = loss, accuracy = right, seconds = total, guarantee = plan.guarantee,
+    replicas = options.replicas, updates_per_second = epochs * data.X:size(1) / total,
+  }, plan)
   if not options.json then
     print "\nThe plan of a pass:\n"
     print(plan)

@@ -157,6 +157,34 @@ describe("scalars", function()
     assert.are.equal("", code("last = 3", false))
   end)
 
+  it("of unordered loops may be read once they have another value", function()
+    local around = "local last, other\n%s\nfor i in parallel(9) do last = i\nB[i] = last end\n%s"
+    local function code(after, before)
+      local text = around:format(before or "", after)
+      return codes(analyze.analyze(text, { B = shape(9) }, { ordered = false }))
+    end
+    for _, after in ipairs { "last = 3 return last", "other = 2 last, other = other, 1 return last",
+      "local x = other last = x x = last", "return other",
+      "for k = 1, 3 do other = k end last = 1 return last" } do
+      assert.are.equal("", code(after), after)
+    end
+    for _, after in ipairs { "last = last + 1 return last", "other = last last = 3 return last",
+      "if other then last = 3 end return last", "do last = 3 end return last",
+      "B[last], last = 1, 2 return last", "::again:: other = 1 last = 2 return last",
+      "if other then return last end last = 3", "goto on last = 3 ::on:: return last" } do
+      assert.are.equal("DEP113", code(after), after)
+    end
+    local shared = "local function get() return last end"
+    assert.are.equal("DEP113", code("other = get() last = 3 return last", shared))
+    local text = "local other, last\nfor k = 1, 3 do other = last\n" ..
+      "for i in parallel(9) do last = i B[i] = last end\n%s end"
+    local function inside(after)
+      return codes(analyze.analyze(text:format(after), { B = shape(9) }, { ordered = false }))
+    end
+    assert.are.equal("", inside("last = k"))
+    assert.are.equal("DEP113", inside("other = k"))
+  end)
+
   it("conditional ones of unordered loops are private if nothing reads them after", function()
     local free = { ordered = false }
     local text = "local t\nfor i in parallel(9) do if B[i] > 0 then t = i\nB[i] = t end end\n%s"

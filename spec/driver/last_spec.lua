@@ -101,6 +101,33 @@ describe("meissa.last", function()
     end
   end)
 
+  it("has what loops of this process took, once they are over", function()
+    finally(function() meissa.init {workers = 2} end)
+    local sum = meissa.buffer(A)
+    local loops = {
+      function(opts) for i in parallel(N, opts) do A[i] = i end end,
+      function(opts) meissa.each(N, opts, function(i) A[i] = i end) end,
+      function(opts) for i in parallel(N, opts) do sum[1] = sum[1] + A[i] end end,
+    }
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      for k, loop in ipairs(loops) do
+        for _, opts in ipairs {{serial = true}, {ordered = true}, {ordered = false}} do
+          if workers == 0 or opts.serial then
+            local began = meissa.clock()
+            loop(opts)
+            local plan, all = meissa.last(), meissa.clock() - began
+            assert.is_true(plan.seconds > 0 and plan.seconds <= all, k)
+            assert.is_true(plan.launch >= 0 and plan.launch <= plan.seconds, k)
+            assert.are.same({0, 0, {}}, {plan.workers, plan.moved, plan.shares})
+          end
+        end
+      end
+    end
+    for i in parallel(N, {serial = true}) do if i == 3 then break end end
+    assert.is_nil(meissa.last().seconds)
+  end)
+
   it("is not changed by planning, nor are plans by running", function()
     small.most[0] = 0
     local function body(i) A[i] = A[i] + 1 end

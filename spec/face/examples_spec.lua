@@ -2,6 +2,7 @@
 --
 -- The examples as their users run them, against serial implementations written here by hand.
 local child = require "spec.support.child"
+local examples = require "spec.face.examples"
 local json = require "dkjson"
 local meissa = require "meissa"
 
@@ -122,6 +123,32 @@ describe("jacobi.lua", function()
       assert.equal(2, #rows)
       for i = 1, n do
         for j = 1, n do assert.equal(u[i][j], saved[i][j]) end
+      end
+    end
+  end)
+end)
+
+describe("the last line of --json", function()
+  it("tells the workers that were asked for, and of what was done engine and strategy", function()
+    for name, arguments in pairs {["lu.lua"] = "--size 40", ["wordcount.lua"] = "--top 1",
+                                  ["linreg.lua"] = "--epochs 3", ["pagerank.lua"] = "--epochs 2"} do
+      local _, summary = examples.run_only(name, arguments .. " --workers 2", "")
+      assert.equal(2, summary.workers, name)
+      assert.is_true(summary.engine == "native" or summary.engine == "lua", name)
+      assert.is_string(summary.strategy, name)
+      assert.is_number(summary.updates_per_second, name)
+    end
+  end)
+
+  it("comes behind a line of the last epoch, wherever that is", function()
+    for name, key in pairs {["jacobi.lua"] = "change", ["jacobi.lua --method barrier"] = "change",
+                            ["linreg.lua"] = "loss"} do
+      local file, rest = name:match("^(%S+)(.*)$")
+      for _, epochs in ipairs {1, 23, 101} do
+        local rows, summary = examples.run_only(file, ("%s --epochs %d"):format(rest, epochs))
+        assert.equal(epochs, rows[#rows].epoch, name)
+        assert.equal(rows[#rows][key], summary[key], name)
+        assert.is_number(summary[key], name)
       end
     end
   end)

@@ -228,8 +228,8 @@ end
       assert.equal("native\t64\n", run(loop(100) .. text, "MEISSA_ENGINE=native"))
     end)
 
-    it("or refused, with the line, where the option insists", function()
-      local output = run [[
+    it("or refused, with the line, where the option insists, also without workers", function()
+      local refused = [[
         local A = meissa.zeros(10)
         local ok, err = pcall(function()
           for i in parallel(10, {engine = "native"}) do
@@ -237,9 +237,17 @@ end
             A[i] = #(text .. i)
           end
         end)
-        print(err.code, err.line, err)
+        print(err.code, err.line, err)]]
+      local here = run(refused, "MEISSA_WORKERS=0")
+      assert.truthy(here:find "^OPT\t6\tscript.lua:6: OPT: engine = \"native\": line 6: ", here)
+      assert.equal("lua\t3\n", run([[
+        local A = meissa.zeros(10)
+        for i in parallel(10, {engine = "native"}) do A[i] = 3 end
+        for i in parallel(10, {engine = "lua"}) do A[i] = A[i] end
+        print(meissa.last().engine, A[10])]], "MEISSA_WORKERS=0"))
+      local output = run(refused .. "\n" .. [[
         print(pcall(meissa.plan, 10, {engine = "native"}, function(i) A[i] = #tostring(i) end))
-        print(pcall(function() for i in parallel(10, {engine = "gpu"}) do A[i] = 1 end end))]]
+        print(pcall(function() for i in parallel(10, {engine = "gpu"}) do A[i] = 1 end end))]])
       assert.truthy(output:find "^OPT\t6\tscript.lua:6: OPT: engine = \"native\": line 6: ", output)
       assert.truthy(output:find("false\tscript.lua:11: OPT: engine = \"native\"", 1, true), output)
       assert.truthy(output:find(

@@ -118,4 +118,17 @@ return {
        "step[k] == component->value", "step[k] >= component->value"},
     },
   },
+  {
+    rule = "a variable of an unordered loop may be read once it has another value",
+    finders = {{spec = "spec/depend/scalars_spec.lua"}},
+    mutants = {
+      {"jumps behind the loop are not seen", "csrc/depend/read_after.c",
+       "return here.found || jumps;", "return here.found;"},
+      {"reads before that are not seen", "csrc/depend/read_after.c",
+       "return here.found || jumps;", "return jumps;"},
+      {"functions read nothing", "csrc/depend/read_after.c",
+       "if (!look.again && is_given_anew(&look)) return false;",
+       "if (is_given_anew(&look)) return false;"},
+    },
+  },
 }

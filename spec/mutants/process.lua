@@ -61,8 +61,8 @@ return {
         array.dims[depth + 1], s[depth + 1])]]},
       {"launches have walks of their own", "lua/meissa/plan/space.lua",
        "walks[key] = walks[key] or assert(", "walks[key] = assert("},
-      {"launches have iterators of their own", "lua/meissa/driver/loop.lua", "return go_on, {",
-       "return function(plain) return go_on(plain) end, {"},
+      {"launches have iterators of their own", "lua/meissa/driver/plain_loop.lua",
+       "return go_on, {", "return function(plain) return go_on(plain) end, {"},
     },
   },
   {

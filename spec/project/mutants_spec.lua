@@ -178,6 +178,7 @@ local PROMISED = {
   "private state has any type, models any memory, and each name of sync is one for all",
   "a buffer is proposed for what is only added to",
   "where no row sweeps two iterations at once, the loop is proved serial",
+  "a variable of an unordered loop may be read once it has another value",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

@@ -160,7 +160,9 @@ describe("read.triples", function()
   end)
 
   local bad = {
-    { "did you mean 'skip'", { skp = 1 } }, { "skip must be", { skip = -1 } },
+    { "did you mean 'skip'", { skp = 1 } },
+    { "did you mean 'sep'", { seperator = "," } }, { "did you mean 'dup", { dup = "sum" } },
+    { "skip must be", { skip = -1 } },
     { "skip must be", { skip = 1.5 } }, { "duplicates must be", { duplicates = "first" } },
     { "like must be", { like = 5 } }, { "sep must be", { sep = "" } },
     { "comment must be", { comment = 5 } }, { "did you mean 'double'", { type = "duble" } },

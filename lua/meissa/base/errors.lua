@@ -153,7 +153,14 @@ local function common_prefix(a, b)
   return k
 end
 
---- The name nearest to a misspelt one; of equally near ones that which begins more like it.
+-- Whether one name is the other with more behind it, as `separator` is of `sep`.
+local function begins(name, other)
+  local shared = common_prefix(name, other)
+  return shared >= 3 and (shared == #name or shared == #other)
+end
+
+--- The name nearest to a misspelt one; of equally near ones that which begins more like it. Where
+-- none is near, one that is abbreviated, or that abbreviates it.
 -- @string name what was written
 -- @tab names a list of what there is
 -- @treturn string|nil nil when none is near
@@ -166,6 +173,9 @@ function M.nearest(name, names)
     if not least or distance < least or tie then best, least = each, distance end
   end
   if least and least <= math.max(1, math.floor(#name / 3)) then return best end
+  for _, each in ipairs(names) do
+    if begins(string.lower(name), string.lower(each)) then return each end
+  end
 end
 
 local function quoted_list(names)

@@ -7,12 +7,9 @@
 -- @module meissa.driver.loop
 
 local array = require "meissa.array"
-local buffers = require "meissa.array.buffer"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.loop_failure"
-local grids = require "meissa.plan.grid"
-local inprocess_history = require "meissa.driver.inprocess_history"
 local inprocess = require "meissa.driver.inprocess"
 local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
@@ -20,15 +17,14 @@ local launches = require "meissa.driver.launch"
 local levels = require "meissa.driver.levels"
 local nesting = require "meissa.base.nesting"
 local planning = require "meissa.driver.planning"
+local plain_loops = require "meissa.driver.plain_loop"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local ready = require "meissa.driver.ready"
 local records = require "meissa.driver.record"
-local returned = require "meissa.driver.returned"
 local replicated = require "meissa.driver.replica_loop"
-local scratches = require "meissa.array.scratch"
 local small = require "meissa.driver.small"
 local source_text = require "meissa.capture.source_text"
 local spaces = require "meissa.plan.space"
@@ -43,6 +39,9 @@ function M.examine() end
 
 -- Of the last loop: its launch; its plan, which all of its runs share; or the copy that was given.
 local last_plan
+
+-- To be told of the last loop's plan.
+local function remember(plan) last_plan = plan end
 
 local function finished() return nil end
 
@@ -68,32 +67,6 @@ local function run_on_workers(run)
   return assigned
 end
 
--- The iterations of a loop that runs plainly, each with its random numbers and undefined scratch
--- arrays: an iterator and its state.
-local function with_places(run, dims, step, state)
-  local list = {}
-  for c, binding in ipairs(run.bindings) do
-    if binding.scratch then list[#list + 1] = run.values[c] end
-  end
-  return random.iterate(dims, run.draws, scratches.iterate(list, step, state))
-end
-
--- What running a loop in this process is known to take.
-local HERE = {workers = 0}
-
--- A loop that is to run serially is the plain loop that it is: its body may do anything.
-local function run_serially(run)
-  local plan, space = run.plan, run.space
-  plan.grid, last_plan = {}, plans.measured(plan, HERE)
-  plans.explain(plan, space)
-  local dims = space.positions and 0 or #space.ranges
-  local step, state = with_places(run, dims, spaces.iterate(space))
-  local list = {}
-  for k, c in ipairs(plan.buffers) do list[k] = buffers.of(run.values[c]) end
-  if #list > 0 then return buffers.iterate(list, plan.max_delay, step, state) end
-  return step, state
-end
-
 -- A serial loop of which no text is kept, as at a prompt, is run as it stands: an iterator and its
 -- state. Nothing is known of what it captures, so it has no plan.
 local function run_unread(space, info, line)
@@ -116,9 +89,10 @@ end
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
 local function run_blocks_here(run)
-  last_plan = plans.measured(run.plan, HERE)
+  local began = system.clock()
   local ok, assigned = nesting.pcall(job.run_here, run)
   if not ok then error(assigned, 0) end
+  last_plan = plans.measured(run.plan, small.measured(run.called, began, system.clock()))
   return assigned
 end
 
@@ -157,46 +131,6 @@ local function by_engine(plan, space)
   return pool.workers() == 0 and (#plan.buffers > 0 or plan.draws and space.collapse > 1 or
     not space.ordered and
     (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
-end
-
--- The iterator of a plain loop of this process. One for all, not a closure for each: LuaJIT
--- compiles a loop for the function that it calls.
-local function go_on(plain)
-  local i1, i2, i3, i4, i5, i6, i7, i8, i9 = plain.step(plain.state)
-  if i1 == nil then
-    plain.told:commit(0)
-    plain.told:over(true)
-    inprocess.leave()
-    returned.check(plain.watch, plain.run, plain.slots, plain.func, plain.level)
-  end
-  return i1, i2, i3, i4, i5, i6, i7, i8, i9
-end
-
--- Runs the loop in this process: an iterator for the body, and its state.
-local function run_here(run, slots, func, frame_form)
-  local record, plan, space = run.record, run.plan, run.space
-  local watch = returned.watch(run)
-  last_plan = plans.measured(plan, HERE)
-  if run.levels then
-    plan.levels, plan.engine_reason = run.levels.count, "run as written, without workers"
-  end
-  if space.ordered then
-    if space.options.grid then grids.cut(plan, space) end -- refused as it is with workers
-    plan.grid = {} -- the loop as written has no blocks
-    plans.explain(plan, space)
-    local step, state = with_places(run, #space.ranges, spaces.iterate(space))
-    local told = inprocess_history.loop(1, true)
-    told:begin(0)
-    return go_on, {step = step, state = state, told = told, watch = watch, run = run, slots = slots,
-                   func = func, level = frame_form and 2 or nil}
-  end
-  ready.cut(run)
-  plans.explain(plan, space)
-  inprocess.notice_inexact(record, plan, run.bindings)
-  local reductions = inprocess.variables(plan, record.captures, slots)
-  local step = inprocess.blocks(run.grid, job.cursor(run.grid, space), reductions, func,
-    frame_form, function(level) returned.check(watch, run, slots, func, level) end)
-  return with_places(run, not space.positions and #space.ranges or nil, step)
 end
 
 -- The loop as written, where it stands in a body. That may have written entries, unseen by what is
@@ -241,7 +175,8 @@ function M.parallel(...)
     return finished
   end
   run.draws, run.called, run.interrupted = random.next_loop(), called, nil
-  if plans.runs_serially(plan, space) then return run_serially(run) end
+  run.ended = remember
+  if plans.runs_serially(plan, space) then return plain_loops.serially(run) end
   plans.check_scalars(plan, values)
   local assigned
   if #plan.replicas > 0 then
@@ -251,7 +186,7 @@ function M.parallel(...)
   elseif by_engine(plan, space) then
     assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
-    local iterator, state = run_here(run, slots, func, true)
+    local iterator, state = plain_loops.here(run, slots, func, true)
     inprocess.enter(state, 2)
     return iterator, state
   else
@@ -303,14 +238,14 @@ local function each_of(space, fn, called)
   plans.check_contents(plan, space, run.bindings, run.values)
   if not plans.runs_serially(plan, space) then plans.check_scalars(plan, run.values) end
   run.draws, run.called = not plans.is_empty(plan, space) and random.next_loop(), called
-  run.interrupted = nil
+  run.interrupted, run.ended = nil, remember
   if not run.draws then
     last_plan = empty_run(plan, called)
   elseif plans.runs_serially(plan, space) then
-    run_plainly(fn, run_serially(run))
+    run_plainly(fn, plain_loops.serially(run))
   elseif #plan.replicas == 0 and pool.workers() == 0 and not by_engine(plan, space) and
       not space.here then
-    local iterator, state = run_here(run, slots, fn, false)
+    local iterator, state = plain_loops.here(run, slots, fn, false)
     inprocess.enter(state, 1)
     run_plainly(fn, iterator, state)
   else
@@ -353,6 +288,7 @@ function M.plan(...)
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
+  if not info or info.what == "C" then split_closure("meissa.plan", ...) end
   local record = records.find(info.func, info, info.currentline)
   planning.check_callee(record, info.func, 2, M.plan)
   last_plan = plans.unmeasured(planning.complete(planning.frame(record, space, info.func, 2)))
@@ -377,9 +313,7 @@ function M.run(text, ...)
 end
 
 --- Makes a plan that of the last loop.
-function M.remember(plan)
-  last_plan = plan
-end
+M.remember = remember
 
 --- The plan of the last loop, with seconds, busy and wait time of each worker, and bytes moved.
 -- What was given stays as it is.

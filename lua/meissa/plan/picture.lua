@@ -7,8 +7,8 @@
 -- @module meissa.plan.picture
 
 local core = require "meissa.core"
-local report = require "meissa.plan.report"
 local grids = require "meissa.plan.grid"
+local rows_of = require "meissa.plan.row"
 local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
 
@@ -35,7 +35,7 @@ end
 
 -- "i", "i + 2*j": what an axis cuts.
 local function name_of(plan, axis)
-  return axis.row and report.row_name(plan) or plan.indices[axis.dim]
+  return axis.row and rows_of.name(plan) or plan.indices[axis.dim]
 end
 
 -- What a row's values are short of the sum that it is named by: rows sum ordinals, which begin at 0

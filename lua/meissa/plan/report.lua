@@ -6,6 +6,7 @@
 -- @module meissa.plan.report
 
 local public = require("meissa.base.public")
+local rows_of = require("meissa.plan.row")
 local source_text = require("meissa.capture.source_text")
 local strategies = require("meissa.plan.strategy")
 local tables = require("meissa.base.tables")
@@ -50,26 +51,12 @@ local function head(plan, context)
   return string.format("%s: %s", place, loop_name(plan, context))
 end
 
---- What a plan's row sums up, by the indices' names: "i", "2*i - j".
-function M.row_name(plan)
-  local name = ""
-  for d, factor in ipairs(plan.row) do
-    if factor ~= 0 then
-      local size = math.abs(factor)
-      local term = size == 1 and plan.indices[d] or string.format("%d*%s", size, plan.indices[d])
-      local sign = factor < 0 and " - " or " + "
-      name = name == "" and (factor < 0 and "-" or "") .. term or name .. sign .. term
-    end
-  end
-  return name
-end
-
 -- The names in a strategy's words (csrc/depend/strategy_traits.h).
 local words_of = {
   dims = function(plan) return table.concat(plan.dims, ", ") end,
-  row = function(plan) return M.row_name(plan) end,
+  row = function(plan) return rows_of.name(plan) end,
   outer = function(plan)
-    return plan.row and M.row_name(plan) or table.concat(plan.dims, ", ", 1, plan.sequential)
+    return plan.row and rows_of.name(plan) or table.concat(plan.dims, ", ", 1, plan.sequential)
   end,
   last = function(plan) return plan.dims[#plan.dims] end,
 }
