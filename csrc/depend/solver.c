@@ -16,8 +16,12 @@
 #include "base/hash.h"
 #include "depend/difference.h"
 
-/* A typical plan needs some thousand operations; this many take about 50 ms. */
+/* A typical plan needs some thousand operations. */
 #define DEFAULT_OPERATIONS 2000000UL
+/* What isl takes for a question grows with the system that it is about, far beyond its number of
+ * operations. So each is charged rows * columns^2, of which a million take some tenths of a second,
+ * and all of them together may take about a second. */
+#define MOST_WORK 1300000UL
 /* Bounds what a plan may keep while it is made. */
 #define ARENA_LIMIT ((size_t)64 << 20)
 #define BUCKETS     256
@@ -32,6 +36,7 @@ typedef struct memory {
 struct ms_solver {
   isl_ctx *ctx; /* NULL until it is needed */
   unsigned long operations;
+  unsigned long work; /* what questions may still be charged */
   ms_arena *arena;
   ms_system *room; /* not in the arena, which would clear all of it */
   memory *bucket[BUCKETS];
@@ -42,6 +47,7 @@ ms_solver *ms_solver_new(unsigned long operations) {
   if (solver == NULL) return NULL;
   solver->arena = ms_arena_new(ARENA_LIMIT);
   solver->operations = operations == 0 ? DEFAULT_OPERATIONS : operations;
+  solver->work = MOST_WORK;
   if (solver->arena == NULL) ms_solver_destroy(&solver);
   return solver;
 }
@@ -72,6 +78,16 @@ ms_system *ms_solver_room(ms_solver *solver) {
 
 ms_arena *ms_solver_arena(ms_solver *solver) {
   return solver->arena;
+}
+
+/* Charges a question; false: the quota is spent. */
+static bool affords(ms_solver *solver, const ms_system *system, uint32_t columns) {
+  unsigned long rows = system->equal_count + system->inequality_count;
+  unsigned long work = rows * columns * columns;
+  if (work > solver->work) solver->work = 0;
+  if (solver->work == 0) return false;
+  solver->work -= work;
+  return true;
 }
 
 /* Columns in the order in which a point is "earliest": t, d, inner variables. */
@@ -134,6 +150,7 @@ int ms_solver_ask(ms_solver *solver, const ms_system *system, int64_t *values) {
   if (!has_context(solver)) return -1;
   uint32_t order[MS_MAX_COLUMNS];
   uint32_t columns = order_columns(system, order);
+  if (!affords(solver, system, columns)) return -1;
   memset(values, 0, MS_MAX_COLUMNS * sizeof *values);
   isl_basic_set *set = set_of(solver->ctx, system, order, columns);
   return read_point(isl_basic_set_sample_point(set), order, columns, values);
@@ -143,6 +160,7 @@ int ms_solver_earliest(ms_solver *solver, const ms_system *system, int64_t *valu
   if (!has_context(solver)) return -1;
   uint32_t order[MS_MAX_COLUMNS];
   uint32_t columns = order_columns(system, order);
+  if (!affords(solver, system, columns)) return -1;
   memset(values, 0, MS_MAX_COLUMNS * sizeof *values);
   isl_set *least = isl_basic_set_lexmin(set_of(solver->ctx, system, order, columns));
   return read_point(isl_set_sample_point(least), order, columns, values);

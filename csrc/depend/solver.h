@@ -3,9 +3,10 @@
  * Solver: questions about a system of integer constraints, answered by isl where they are more than
  * differences (difference.h).
  *
- * isl runs with errors returned and a fixed quota of operations for the life of the solver (never
- * a clock: verdicts must not depend on the machine). Once the quota is spent every question
- * answers -1, "not known". One solver serves one plan; one thread. */
+ * isl runs with errors returned and fixed quotas for the life of the solver, of its operations and
+ * of the sizes of the systems asked about (never a clock: verdicts must not depend on the machine).
+ * Once one is spent every question answers -1, "not known". One solver serves one plan; one thread.
+ */
 #ifndef MS_DEPEND_SOLVER_H
 #define MS_DEPEND_SOLVER_H
 

@@ -131,4 +131,14 @@ return {
        "if (is_given_anew(&look)) return false;"},
     },
   },
+  {
+    rule = "an analysis ends after a bounded number of steps",
+    finders = {{spec = "spec/depend/quota_spec.lua"}},
+    mutants = {
+      {"questions cost nothing", "csrc/depend/solver.c", "solver->work -= work;", "(void)work;"},
+      {"the sizes of systems do not count", "csrc/depend/solver.c",
+       "unsigned long work = rows * columns * columns;",
+       "unsigned long work = rows + columns > 0 ? 20 : 0;"},
+    },
+  },
 }

@@ -31,6 +31,10 @@ local PROMISED = {
   "blocks hand over in any order of arrival, and nobody waits for ever",
   "each block is done once, or none is, whoever dies and whatever comes first",
   "a loop in the body of one that runs in this process is plain",
+  "a buffer is proposed for what is only added to",
+  "where no row sweeps two iterations at once, the loop is proved serial",
+  "a variable of an unordered loop may be read once it has another value",
+  "an analysis ends after a bounded number of steps",
   -- guards
   "affine conditions narrow what is below them",
   "remainders and quotients are variables with their bounds",
@@ -176,9 +180,6 @@ local PROMISED = {
   "whether all hear all is a matter of edges, and reports and notices tell what follows",
   "merges of changes follow those of values, and go on from what replicas hold",
   "private state has any type, models any memory, and each name of sync is one for all",
-  "a buffer is proposed for what is only added to",
-  "where no row sweeps two iterations at once, the loop is proved serial",
-  "a variable of an unordered loop may be read once it has another value",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end
