@@ -108,11 +108,11 @@ function Report:row(values)
 end
 
 --- The last line of a --json run: what is given, how many workers there were and, of the plan of
--- what was done, engine and strategy.
+-- what was done, if there is one, engine and strategy.
 function Report:summary(values, plan)
   if self.json then
     values.summary, values.workers = true, meissa.workers().workers
-    values.engine, values.strategy = plan.engine, plan.strategy
+    if plan then values.engine, values.strategy = plan.engine, plan.strategy end
     local order = {}
     for key in pairs(values) do order[#order + 1] = key end
     table.sort(order, function(a, b) return a == "summary" or b ~= "summary" and a < b end)

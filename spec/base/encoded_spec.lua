@@ -274,5 +274,13 @@ describe("files", function()
     assert.is_true(encoded.is_plain(setmetatable(large, { __index = print })))
     large.last = large
     assert.is_false(encoded.is_plain(large))
+    -- What many ways lead to is not written once for each of them.
+    local node = {}
+    for _ = 1, 60 do
+      local list = {left = node, right = node}
+      for k = 1, 200 do list[k] = k end
+      node = list
+    end
+    assert.is_false(encoded.is_plain(node))
   end)
 end)

@@ -139,6 +139,8 @@ return {
       {"all batches begin where the first one did", "csrc/kernel/emit/batch.h",
        "batch->low += (uint64_t)count * batch->step;", "(void)count;",
        finders = {batches, prelude}},
+      {"a body that is written twice draws twice", "csrc/kernel/native/c_region.c",
+       "w->draws = draws;", ";"},
     },
   },
   {
@@ -160,7 +162,7 @@ return {
       {"tables lead nowhere", "csrc/base/encoded.c",
        "bool plain = tag >= TAG_STRING ||", "bool plain = tag >= TAG_TABLE ||"},
       {"keys are not looked at", "csrc/binding/plain.c",
-       "if (!is_plain(L, -1) || !is_plain(L, -2)) {", "if (!is_plain(L, -1)) {"},
+       "is_plain(L, -1) && is_plain(L, -2);", "is_plain(L, -1);"},
       {"what cannot be encoded is plain", "lua/meissa/base/encoded.lua",
        "  plain = false\n", "  plain = true\n"},
     },

@@ -136,7 +136,7 @@ uint32_t ms_c_draws_open(ms_writer *w, const ms_c_innermost *loop) {
 const char *ms_c_draw(ms_writer *w, bool unit) {
   static const char bits[] = "ms_ahead_next(&ahead, &drawing, ms_dims)";
   if (!w->batches) return unit ? ms_c_text(w, "ms_draw_unit(%s)", bits) : bits;
-  if (w->draws == MS_C_DRAWS) { /* no draw is written twice */
+  if (w->draws == MS_C_DRAWS) { /* more than were counted */
     w->failed = true;
     return "0";
   }

@@ -105,12 +105,13 @@ void ms_c_region(ms_writer *w, const ms_node *node, ms_c_write *write, const voi
   *region = (ms_region){.around = w->region, .node = node};
   region->single = w->wide == 0 && ms_c_survey_is_single(w, node);
   ms_text narrow = {0}, wide = {0};
-  uint32_t exact = w->exact;
+  uint32_t exact = w->exact, draws = w->draws;
   w->exact = 0;
   write_apart(w, region, write, context, &narrow);
   if (region->fits.length > 0 && w->why->line == 0) {
     region->single = false;
     w->wide++;
+    w->draws = draws; /* the same numbers */
     write_apart(w, region, write, context, &wide);
     w->wide--;
     ms_c_line(w, "if (MS_SURELY(%s)) {", region->fits.bytes);
