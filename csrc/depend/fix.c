@@ -52,6 +52,17 @@ static bool is_only_read(const ms_explainer *explain, const ms_access *read) {
   return true;
 }
 
+/* Whether what is read is written by the same name. */
+static bool is_also_written(const ms_explainer *explain, const ms_access *read) {
+  const ms_accesses *all = &explain->walk->accesses;
+  for (uint32_t a = 0; a < all->count; a++) {
+    const ms_access *write = all->item[a];
+    if (write->write && write->node != NULL && ms_node_is_same(write->node, read->node))
+      return true;
+  }
+  return false;
+}
+
 /* An element that data name. */
 static bool is_unknown(const ms_access *access) {
   for (uint32_t s = 0; s < access->given && s < access->subscript_count; s++) {
@@ -81,7 +92,9 @@ static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
   bool named = write->binding < explain->walk->loop->capture_count;
   bool adds = ms_addition_is(explain->walk, write->node) ||
               ms_addition_is(explain->walk, meeting->later->node);
-  bool scattered = !meeting->proven && !adds && !read->write && is_unknown(read);
+  bool copied = !adds && !read->write && read->node != NULL && is_only_read(explain, read);
+  bool scattered =
+      !meeting->proven && copied && is_unknown(read) && !is_also_written(explain, read);
   const char *buffer =
       ms_arena_format(explain->arena,
                       "if sums may be added at the end: local sum = meissa.buffer(%s)  ... "
@@ -90,8 +103,7 @@ static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
   if (buffer == NULL) return -1;
   if (named && adds && explain->hopeless && ms_addition_only(explain->walk, write->group)) {
     ms_fix_add(reason, buffer);
-  } else if (!adds && !read->write && read->node != NULL && is_only_read(explain, read) &&
-             read->binding < explain->walk->loop->capture_count) {
+  } else if (copied && read->binding < explain->walk->loop->capture_count) {
     path = ms_binding_path(explain->walk, explain->arena, read->binding);
     const char *copy = path == NULL ? NULL : read_of_copy(explain, read, path);
     if (copy == NULL) return -1;

@@ -42,6 +42,7 @@ local OTHERS = {
   {"A", "local k = 1 local t = A[k] k = 2 A[k] = t + 1"},
   {"A", "local t = A[1] t = t * 2 A[1] = t + 1"},
   {"A", "A[1] = A[1] + 1 if A[2] > 3 then A[2] = A[2] + 1 end"},
+  {"A", "A[p[i]] = 0.5 * A[p[i]] + 1"},
   {"A", "A:axpy(A[1], W[1])", rows = true},
   {"A", "A:scal(2) A:add(1)", rows = true},
   {"M", "M[1]:add(W[1], 2, W[2])", rows = true},

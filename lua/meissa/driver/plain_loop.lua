@@ -2,7 +2,7 @@
 --- Loops that run in this process as they are written: an iterator for the body, and its state.
 --
 -- They are over when the iterator is asked in vain, which is when they have taken what they took:
--- only then their plan has it. `run.ended(plan)` is called there.
+-- only then their plan has it. `run.ended(plan)` is called there, and before the first iteration.
 -- @module meissa.driver.plain_loop
 
 local buffers = require "meissa.array.buffer"
@@ -32,7 +32,13 @@ local function with_places(run, dims, step, state)
   return random.iterate(dims, run.draws, scratches.iterate(list, step, state))
 end
 
--- The run's plan, with what it took.
+-- The run's plan, while it has not ended.
+local function begin(run)
+  run.ended(plans.measured(run.plan, {workers = 0}))
+  run.began = system.clock()
+end
+
+-- The same with what it took.
 local function measure(run)
   run.ended(plans.measured(run.plan, small.measured(run.called, run.began, system.clock())))
 end
@@ -55,7 +61,7 @@ function M.serially(run)
   local list = {}
   for k, c in ipairs(plan.buffers) do list[k] = buffers.of(run.values[c]) end
   if #list > 0 then step, state = buffers.iterate(list, plan.max_delay, step, state) end
-  run.began = system.clock()
+  begin(run)
   return go_to_end, {step = step, state = state, run = run}
 end
 
@@ -89,7 +95,7 @@ function M.here(run, slots, func, frame_form)
   local record, plan, space = run.record, run.plan, run.space
   local watch = returned.watch(run)
   if space.ordered then check_engine(run) end
-  run.began = system.clock()
+  begin(run)
   if run.levels then
     plan.levels, plan.engine_reason = run.levels.count, "run as written, without workers"
   end
