@@ -83,17 +83,18 @@ local function are_alike(state, settings)
   return settings_of.is_prompt(settings) and lib.ms_replica_alike(all, number, state.count)
 end
 
--- What workers are told of a group.
+-- What workers are told of a group. Models are built each for itself, and may begin with anything.
 local function told_of(state, lagged, check, timed)
   local group, members, settings = state.group, {}, state.exchange and state.exchange.settings
+  local unlike = group.model and not group.begun
+  local alike = settings and are_alike(state, settings) or nil
   for m, each in ipairs(group.members) do
     local about = array.describe(each.copy)
     members[m] = {id = about.id, type = about.type, count = about.count}
   end
   return {options = settings and options_of(settings), count = state.count, lagged = lagged,
           exact = settings and settings_of.is_exact(settings) or nil,
-          alike = settings and are_alike(state, settings) or nil, check = check,
-          timed = timed,
+          alike = not unlike and alike or nil, by_round = alike, check = check, timed = timed,
           model = group.model and group.model.id,
           drawn = group.model and generators.size(), members = members}
 end

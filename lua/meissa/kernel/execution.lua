@@ -103,14 +103,15 @@ end
 -- `run`, which runs a block, with what is done before and after it, if anything is.
 local function within(around, run)
   if not around then return run end
-  return function(number)
+  local function whole(number)
     around:begin(number)
-    local ok, bytes, err = pcall(run, number)
-    if ok and bytes then
-      around:finish(number)
-    else
-      around:leave()
-    end
+    local bytes, err = run(number)
+    if bytes then around:finish(number) end
+    return bytes, err
+  end
+  return function(number)
+    local ok, bytes, err = pcall(whole, number)
+    if not (ok and bytes) then around:leave() end
     if not ok then error(bytes, 0) end
     return bytes, err
   end

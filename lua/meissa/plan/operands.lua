@@ -154,7 +154,8 @@ local function posts_of(posts, arrays)
     end
     told.groups[g] = {number = g, replicas = posts.replicas, options = group.options,
                       rule = group.rule, count = group.count, lagged = group.lagged,
-                      exact = group.exact, alike = group.alike, check = group.check,
+                      exact = group.exact, alike = group.alike,
+                      by_round = group.by_round, check = group.check,
                       model = group.model, drawn = group.drawn, timed = group.timed,
                       members = members}
   end

@@ -205,9 +205,11 @@ function M.enter(id, at)
   at.outer = at.leads and generators.enter(at.generators) or nil
 end
 
---- Ends it: the vector has what the model's parameters are. Whether the model was asked for.
+--- Ends it, if it has begun: the vector has what the model's parameters are. Whether the model was
+-- asked for.
 function M.leave(id)
   local at = present[id]
+  if not at then return false end
   present[id] = nil
   if at.outer then generators.leave(at.generators, at.outer) end
   if not at.model then

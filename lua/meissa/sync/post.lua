@@ -62,7 +62,7 @@ function M.new(settings, count, told)
     self.common = is_common and doubles(count) or nil
   end
   -- Where all hear all of the round before, what a filter leaves out is left out for all.
-  self.shared = settings and settings.filters and told.exact and
+  self.shared = settings and settings.filters and told.exact and receivers > 0 and
     topologies.is_complete(settings.topology)
   self.by_round = self.by_round or self.shared and settings.merge.payload == "delta"
   self.ledgers = told.check and settings and settings.rule ~= nil and

@@ -162,10 +162,14 @@ function M.settle(posts, k, rows, row)
   end
 end
 
---- Goes on in a row with what filters of an earlier one had.
+--- Goes on in a row with what filters of an earlier one had, of the same receivers. An edge for all
+-- receivers begins anew where each had its own.
 function M.carry(posts, earlier, k, from, row)
+  if posts.shared and not earlier.shared then return end
   for _, to in ipairs(receivers_of(posts, k)) do
-    copy(M.edge_of(posts, row, k, to), M.edge_of(earlier, from, k, to), posts.at.edge)
+    if earlier.shared or earlier.to[k][to] then
+      copy(M.edge_of(posts, row, k, to), M.edge_of(earlier, from, k, to), posts.at.edge)
+    end
   end
 end
 
