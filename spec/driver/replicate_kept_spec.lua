@@ -78,6 +78,20 @@ describe("filters", function()
     end
   end)
 
+  it("send later what they keep, and never what they drop", function()
+    local function kept(residual)
+      local w = meissa.zeros(1)
+      local r = meissa.replicate(w, {replicas = 2, every = 1, filter = {magnitude = 1},
+                                     residual = residual, final = "none"})
+      for e in parallel(20) do
+        if e == 1 or e == 5 then r[1] = r[1] + 0.75 end -- of the first replica
+      end
+      return {r:replica(1)[1], r:replica(2)[1]}
+    end
+    assert.same({0.75, 0.75}, kept("keep"))
+    assert.same({1.5, 0}, kept("drop"))
+  end)
+
   it("go on where r:exchange is given another topology", function()
     local function exchanged(workers, before, after)
       meissa.init {workers = workers}

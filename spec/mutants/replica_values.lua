@@ -134,8 +134,6 @@ return {
        "return merges_told and row + posts.at.edges or row", "return row"},
       {"what a replica has not told is lost", "csrc/sync/replica_merge.c",
        "value[i] += own[i] - told[i];", "value[i] += 0;"},
-      {"sketches go on from what was told", "lua/meissa/sync/post_filters.lua",
-       "if of_values then copy(edge, known, posts.count) end", ""},
       {"what is dropped is sent later", "csrc/sync/filter.c",
        "(known != NULL && (delta || drops))", "(known != NULL && (delta || (drops && delta)))"},
       {"changes are those since the rows began", "lua/meissa/sync/post.lua",
