@@ -216,7 +216,7 @@ local function compare_auto(name)
     report:row {auto = true, set = name, seeds = asked.seeds, seconds = seconds_of(AUTO),
                 best = seconds_of(best), best_is = best.name, worst = seconds_of(worst),
                 random = seconds_of(any), ratio = ratio, bandwidth = asked.bandwidth}
-    return ratio
+    return
   end
   local function told(what)
     local seconds = seconds_of(what)
@@ -231,7 +231,6 @@ local function compare_auto(name)
         what.name, at.samples, at.rounds, at.megabytes, at.at - at.megabytes / asked.bandwidth))
     end
   end
-  return ratio
 end
 
 if wanted.auto and not asked.data then

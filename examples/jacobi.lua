@@ -39,16 +39,17 @@ local function stop(t, most)
 end
 
 local function in_rounds()
-  local most = 0
-  for _, i, j in meissa.iterate(u, epochs, {2, n - 1}, {2, n - 1}, {engine = engine, test = TEST,
+  local most, last = 0, 0 -- of each round, as `stop` is told; of the last one
+  for t, i, j in meissa.iterate(u, epochs, {2, n - 1}, {2, n - 1}, {engine = engine, test = TEST,
       staleness = options.staleness, stop = function(t, _, sums) return stop(t, sums.most) end}) do
     local new = 0.25 * (u[i-1][j] + u[i+1][j] + u[i][j-1] + u[i][j+1])
     local by = math.abs(new - u[i][j])
     if by > most then most = by end
+    if t == epochs and by > last then last = by end
     u[i][j] = new
   end
   local rounds = meissa.last().rounds
-  if shown < rounds then stop(rounds, most) end
+  if shown < rounds then stop(rounds, last) end
   return rounds
 end
 

@@ -60,6 +60,8 @@ void ms_bind_traits(lua_State *L);
 
 /* library.c: core.libraries. */
 void ms_bind_library(lua_State *L);
+
+/* plain.c: core.is_plain. */
 void ms_bind_plain(lua_State *L);
 
 /* kernel.c: core.emit, core.digest. */

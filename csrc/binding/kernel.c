@@ -158,20 +158,16 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verd
   }
 }
 
-/* Sets `lines`, those on which the body stands as the user has them, `first_line`, and `before`,
- * how many bytes of them stand before it. */
+/* Sets `lines`, those on which the body stands as the user has them, and `before`, how many bytes
+ * of them stand before it. */
 static void push_lines(lua_State *L, const ms_loop *loop) {
   const char *text = loop->tree->text;
-  size_t begin = loop->body->begin, end = loop->body->end;
-  while (begin > 0 && text[begin - 1] != '\n') begin--;
+  size_t before = loop->body->column - 1, begin = loop->body->begin - before;
+  size_t end = loop->body->end;
   while (end < loop->tree->length && text[end] != '\n') end++;
-  uint32_t line = 1;
-  for (size_t at = 0; at < begin; at++) line += text[at] == '\n';
   lua_pushlstring(L, text + begin, end - begin);
   lua_setfield(L, -2, "lines");
-  lua_pushnumber(L, line);
-  lua_setfield(L, -2, "first_line");
-  lua_pushnumber(L, (lua_Number)(loop->body->begin - begin));
+  lua_pushnumber(L, (lua_Number)before);
   lua_setfield(L, -2, "before");
 }
 

@@ -10,24 +10,8 @@ static bool is_plain(lua_State *L, int at) {
   return type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TBOOLEAN;
 }
 
-/* Entries that are looked at: from the first one on, and behind the list, where what leads
- * elsewhere mostly stands: to encode that would take a copy of it for each way that leads there. */
-#define MOST        32
-#define MOST_BEHIND 1024
-
-typedef enum ms_plain { MS_PLAIN, MS_PLAIN_NOT, MS_PLAIN_MORE } ms_plain;
-
-/* What the entries behind the key on top of the stack are; takes that away. */
-static ms_plain look(lua_State *L, int most) {
-  for (int count = 0; lua_next(L, 1) != 0; count++) {
-    bool plain = is_plain(L, -1) && is_plain(L, -2);
-    lua_pop(L, 1);
-    if (plain && count < most) continue;
-    lua_pop(L, 1);
-    return plain ? MS_PLAIN_MORE : MS_PLAIN_NOT;
-  }
-  return MS_PLAIN;
-}
+/* Entries that are looked at. */
+#define MOST 32
 
 /* core.is_plain(table): whether all its keys and elements are numbers, strings and booleans; nil:
  * there are too many. Its metatable is not looked at. */
@@ -35,19 +19,15 @@ static int is_plain_table(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   lua_pushnil(L);
-  ms_plain plain = look(L, MOST);
-  if (plain == MS_PLAIN_MORE) {
-    size_t list = lua_objlen(L, 1);
-    if (list > 0) {
-      lua_pushnumber(L, (lua_Number)list);
-    } else {
-      lua_pushnil(L);
-    }
-    ms_plain rest = look(L, MOST_BEHIND);
-    if (rest == MS_PLAIN_NOT || list == 0) plain = rest;
+  for (int count = 0; lua_next(L, 1) != 0; count++) {
+    bool plain = is_plain(L, -1) && is_plain(L, -2);
+    lua_pop(L, 1);
+    if (plain && count < MOST) continue;
+    if (plain) return 0;
+    lua_pushboolean(L, false);
+    return 1;
   }
-  if (plain == MS_PLAIN_MORE) return 0;
-  lua_pushboolean(L, plain == MS_PLAIN);
+  lua_pushboolean(L, true);
   return 1;
 }
 

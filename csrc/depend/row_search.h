@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "depend/meaning.h"
-
 typedef struct ms_row_search {
   uint32_t dims;
   int64_t *row; /* `dims` components; the one that was found */

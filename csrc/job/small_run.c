@@ -173,7 +173,8 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   if (prospect == MS_NATIVE_DOUBTFUL) return MS_SMALL_NOT_NOW;
   bool sure = merges_last(run, plan);
   uint32_t kept = sure ? run->own_count : run->written_count;
-  if (prospect == MS_NATIVE_ENDS && sure) kept = 0;
+  /* What blocks put into buffers may find no memory. */
+  if (prospect == MS_NATIVE_ENDS && run->merge_count == 0) kept = 0;
   if (!keep(run, kept)) return MS_SMALL_NOT_NOW;
   unsigned control = _mm_getcsr();
   _mm_setcsr(MS_NATIVE_CONTROL);

@@ -6,10 +6,10 @@
  * The same compiled kernel runs the same blocks in the plan's order, with the floating-point state
  * that workers have, and leaves the same results: the bits are those of workers. Where the kernel
  * says of every block, before the first one begins, that it goes through to its end (native.h),
- * there is no log; where blocks may stop, what they may write is kept until the end, and put back
- * if one does. What blocks put into buffers that add is merged after each stage; what that may
- * write is kept, too, where it may fail or further stages follow. All memory but what runs make
- * belongs to the caller. One thread. */
+ * there is no log; where blocks may stop, or put something into buffers, for which memory may be
+ * out, what they may write is kept until the end, and put back if one does. What blocks put into
+ * buffers that add is merged after each stage; what that may write is kept, too, where it may fail
+ * or further stages follow. All memory but what runs make belongs to the caller. One thread. */
 #ifndef MS_JOB_SMALL_RUN_H
 #define MS_JOB_SMALL_RUN_H
 

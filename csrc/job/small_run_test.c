@@ -119,6 +119,28 @@ static void test_stop(ms_small_run *run, const ms_plan *plan, ms_native_slot *sc
   run->own_count = run->written_count = 0;
 }
 
+/* Blocks that end may find no memory for what they put into a buffer: what they write is kept. */
+static void test_buffer(ms_small_run *run, const ms_plan *plan) {
+  ms_error err;
+  int64_t dims[] = {4};
+  ms_array *sums = ms_array_dense(MS_DOUBLE, 1, dims, &err);
+  ms_small_merge merge = {.array = sums};
+  ms_small_span much = {NULL, MS_SMALL_MOST_KEPT + 1};
+  last_that_holds = VALUES;
+  at_best = MS_NATIVE_ENDS;
+  called = 0;
+  run->merges = &merge;
+  run->merge_count = 1;
+  run->written = &much;
+  run->own_count = run->written_count = 1;
+  CHECK(sums != NULL && ms_small_run_prospect(run, plan) == MS_NATIVE_ENDS);
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW && called == 0);
+  run->merges = NULL;
+  run->written = NULL;
+  run->merge_count = run->own_count = run->written_count = 0;
+  ms_array_release(sums);
+}
+
 /* Subnormal numbers count, whatever the process has chosen, and keeps. */
 static void test_control(ms_small_run *run, const ms_plan *plan, ms_native_slot *scalars) {
   for (int i = 0; i <= VALUES; i++) values[i] = 0x1p-1060;
@@ -162,6 +184,7 @@ int main(void) {
   test_prospect(&run, &plan);
   test_refused(&run, &plan);
   test_stop(&run, &plan, scalars);
+  test_buffer(&run, &plan);
   test_control(&run, &plan, scalars);
   test_uncombined(&run, &plan, scalars);
   ms_small_run_free(&run);

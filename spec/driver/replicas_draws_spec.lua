@@ -3,33 +3,10 @@
 local expect = require "spec.support.expect"
 local kept = require "spec.support.kept_random"
 local meissa = require "meissa"
+local roads = require "spec.driver.all_roads"
 local parallel = meissa.parallel
 
-local ROADS = {{workers = 0}, {workers = 1}, {workers = 2}, {workers = 3},
-               {workers = 2, shm = false}, {workers = 3, transport = "tcp", shm = false}}
-
--- What fn gives, which is the same on each road.
-local function on_all_roads(fn)
-  local expected
-  for _, road in ipairs(ROADS) do
-    road.quiet = true
-    meissa.init(road)
-    meissa.seed(5)
-    local got = fn()
-    expected = expected or got
-    assert.same(expected, got, road.workers .. " workers")
-  end
-  return expected
-end
-
-local function all_differ(list)
-  local known = {}
-  for _, x in ipairs(list) do
-    if known[x] then return false end
-    known[x] = true
-  end
-  return true
-end
+local all_differ, on_all_roads = roads.all_differ, roads.on_all_roads
 
 local DRAWS = {
   function() return kept.draw() end,
@@ -74,7 +51,7 @@ describe("random arrays without a seed", function()
   end)
 
   it("are refused in other bodies still", function()
-    meissa.init(ROADS[3])
+    meissa.init {workers = 2}
     local a = meissa.zeros(4)
     expect.raises("OPT", "needs a seed", function()
       for i in parallel(4) do a[i] = meissa.rand(3)[1] end

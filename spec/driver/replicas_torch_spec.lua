@@ -6,22 +6,16 @@ if not pcall(require, "torch") then
 end
 local torch = require "torch"
 local meissa = require "meissa"
+local roads = require "spec.driver.all_roads"
 
 local BITS = "%.17g"
 
--- What fn gives, once for each road, which are to give the same.
+-- What fn gives, which is the same on each road.
 local function on_all_roads(fn)
-  local expected
-  for _, road in ipairs {{workers = 0}, {workers = 1}, {workers = 2}, {workers = 3},
-                         {workers = 2, transport = "tcp", shm = false}} do
-    meissa.init(road)
+  return roads.on_all_roads(fn, function()
     torch.manualSeed(11)
     math.randomseed(12)
-    local got = fn()
-    expected = expected or got
-    assert.same(expected, got, road.workers .. " workers")
-  end
-  return expected
+  end)
 end
 
 local function vector(...)

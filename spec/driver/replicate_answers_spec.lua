@@ -15,6 +15,33 @@ local function train(options)
   return table.concat(w:totable(), " ")
 end
 
+local function text_of(rows)
+  for k, row in ipairs(rows) do rows[k] = table.concat(row, " ") end
+  return table.concat(rows, "\n")
+end
+
+-- What the model of exchanges gives with answers by round, and its bytes.
+local function modelled(options, answers)
+  options.final, options.cut, options.replicas, options.every = "none", 1, 4, 2
+  local rows, bytes = model.run_at_once({passes = PASSES, n = N, w = {0, 0, 0, 0}}, options,
+    function(row, i)
+      row[i % 4 + 1] = 0.9 * row[i % 4 + 1] + 0.1 * i
+      row[1] = row[1] + 0.01 * i
+    end, answers)
+  return text_of(rows), bytes
+end
+
+-- The same of replicas.
+local function stepped(options)
+  local r, rows = meissa.replicate(meissa.zeros(4), options), {}
+  for _, i in parallel(PASSES, N) do
+    r[i % 4 + 1] = 0.9 * r[i % 4 + 1] + 0.1 * i
+    r[1] = r[1] + 0.01 * i
+  end
+  for k = 1, 4 do rows[k] = r:replica(k):totable() end
+  return text_of(rows), meissa.last().exchanged
+end
+
 -- An on_round that answers once.
 local function at(round, answer)
   return function(s) return s.round == round and answer or nil end
@@ -35,9 +62,9 @@ for _, shm in ipairs {true, false} do
   describe("what on_round answers" .. (shm and "" or " (by value)"), function()
     teardown(function() meissa.init {} end)
 
-    local function with(workers, fn)
+    local function with(workers, fn, ...)
       meissa.init {workers = workers, shm = shm}
-      return fn()
+      return fn(...)
     end
 
     for _, change in ipairs(CHANGES) do
@@ -67,30 +94,14 @@ for _, shm in ipairs {true, false} do
         {topology = "ring"}, {topology = "chain", push_sum = true}, {filter = {relative = 0.1}},
         {quota = 28, residual = "invalidate"},
       } do
-        options.final, options.cut, options.replicas, options.every = "none", 1, 4, 2
-        local rows = model.run_at_once({passes = PASSES, n = N, w = {0, 0, 0, 0}}, options,
-          function(row, i)
-            row[i % 4 + 1] = 0.9 * row[i % 4 + 1] + 0.1 * i
-            row[1] = row[1] + 0.01 * i
-          end, not options.push_sum and answers)
-        for k, row in ipairs(rows) do rows[k] = table.concat(row, " ") end
-        local right = table.concat(rows, "\n")
+        local right, bytes = modelled(options, not options.push_sum and answers)
         options.on_round = function(s)
           local answer = answers[s.round]
           return options.push_sum and answer and {merge = "mean"} or answer
         end
-        local function run()
-          local w = meissa.zeros(4)
-          local r = meissa.replicate(w, options)
-          for _, i in parallel(PASSES, N) do
-            r[i % 4 + 1] = 0.9 * r[i % 4 + 1] + 0.1 * i
-            r[1] = r[1] + 0.01 * i
-          end
-          local list = {}
-          for k = 1, 4 do list[k] = table.concat(r:replica(k):totable(), " ") end
-          return table.concat(list, "\n")
+        for workers = 0, 2 do
+          assert.same({right, bytes}, {with(workers, stepped, options)}, number)
         end
-        for workers = 0, 2 do assert.equal(right, with(workers, run), number) end
       end
     end)
 
@@ -106,27 +117,10 @@ for _, shm in ipairs {true, false} do
       } do
         local sums = options.topology == "ring-allreduce"
         local own = sums and {nil, {merge = adds}, {merge = "mean"}} or answers
-        options.final, options.cut, options.replicas, options.every = "none", 1, 4, 2
-        local rows, bytes = model.run_at_once({passes = PASSES, n = N, w = {0, 0, 0, 0}}, options,
-          function(row, i)
-            row[i % 4 + 1] = 0.9 * row[i % 4 + 1] + 0.1 * i
-            row[1] = row[1] + 0.01 * i
-          end, own)
-        for k, row in ipairs(rows) do rows[k] = table.concat(row, " ") end
+        local right, bytes = modelled(options, own)
         options.on_round = function(s) return own[s.round] end
-        local function run()
-          local r = meissa.replicate(meissa.zeros(4), options)
-          for _, i in parallel(PASSES, N) do
-            r[i % 4 + 1] = 0.9 * r[i % 4 + 1] + 0.1 * i
-            r[1] = r[1] + 0.01 * i
-          end
-          local list = {}
-          for k = 1, 4 do list[k] = table.concat(r:replica(k):totable(), " ") end
-          assert.equal(bytes, meissa.last().exchanged, number)
-          return table.concat(list, "\n")
-        end
         for workers = 0, 2 do
-          assert.equal(table.concat(rows, "\n"), with(workers, run), number)
+          assert.same({right, bytes}, {with(workers, stepped, options)}, number)
         end
       end
     end)

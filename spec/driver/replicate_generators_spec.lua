@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Random numbers of models: each replica's own, wherever its code runs, whoever else is there, and
 -- whoever dies. With Torch where it is installed, else with a stand-in for it.
-local root = io.popen("pwd"):read "*l"
+local root = os.getenv "PWD"
 local FIND_TORCH = ([[
 if not pcall(require, "torch") then
   package.path = "%s/spec/support/torch_stand_in/?.lua;" .. package.path
@@ -12,26 +12,19 @@ assert(loadstring(FIND_TORCH))()
 local torch = require "torch"
 local child = require "spec.support.child"
 local deaths = require "spec.driver.deaths"
+local expect = require "spec.support.expect"
 local meissa = require "meissa"
+local roads = require "spec.driver.all_roads"
 local parallel = meissa.parallel
 
-local ROADS = {{workers = 0}, {workers = 1}, {workers = 2}, {workers = 3},
-               {workers = 2, shm = false}, {workers = 3, transport = "tcp", shm = false}}
+local all_differ = roads.all_differ
 
 -- What fn gives, which is the same on each road.
 local function on_all_roads(fn)
-  local expected
-  for _, road in ipairs(ROADS) do
-    road.quiet = true
-    meissa.init(road)
+  return roads.on_all_roads(fn, function()
     torch.manualSeed(11)
     math.randomseed(12)
-    meissa.seed(5)
-    local got = fn()
-    expected = expected or got
-    assert.same(expected, got, road.workers .. " workers")
-  end
-  return expected
+  end)
 end
 
 local library = math.random -- as programs keep it
@@ -83,15 +76,6 @@ local function draw(r)
     end
   end
   return seen:totable()
-end
-
-local function all_differ(list)
-  local known = {}
-  for _, x in ipairs(list) do
-    if known[x] then return false end
-    known[x] = true
-  end
-  return true
 end
 
 describe("random numbers of models", function()
@@ -262,6 +246,36 @@ describe("random numbers of models", function()
       assert.same(right, numbers())
       return {}
     end)
+  end)
+
+  it("are the program's again where another group's merge fails", function()
+    for _, workers in ipairs {0, 1, 2} do
+      meissa.init {workers = workers, quiet = true}
+      local w, failing = meissa.zeros(1), false
+      local r = meissa.replicate(function()
+        local self = {w = meissa.zeros(1)}
+        function self.step(me) me.w[1] = me.w[1] + math.random() end
+        return self
+      end, {replicas = 2, every = 1, params = params})
+      local rv = meissa.replicate(w, {replicas = 2, every = 1, merge = function(own)
+        if failing then error("boom") end
+        return own
+      end})
+      local outside = r()
+      failing = true
+      math.randomseed(3)
+      local said = expect.refusal(function()
+        for _ in parallel(6) do
+          r():step()
+          rv[1] = rv[1] + 1
+        end
+      end)
+      expect.has(said, "boom")
+      local drawn = math.random()
+      math.randomseed(3)
+      assert.equal(math.random(), drawn)
+      assert.equal(outside, r())
+    end
   end)
 
   it("of the model that the driver has are those of the first replica", function()

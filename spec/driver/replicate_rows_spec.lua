@@ -54,4 +54,19 @@ describe("Replicas in their rows", function()
       end)
     end
   end)
+
+  it("that are models built unlike each other add changes to what each has", function()
+    local results = {}
+    for workers = 0, 3 do
+      meissa.init {workers = workers}
+      local r = meissa.replicate(function(k) return {w = meissa.full({1}, 10 * k)} end,
+        {replicas = 3, every = 1, merge = {add = 1 / 3}, params = function(m) return m.w end})
+      for _ in parallel(6) do
+        local m = r()
+        m.w[1] = 0.5 * m.w[1] + 1
+      end
+      results[workers] = {r:replica(1)[1], r:replica(2)[1], r:replica(3)[1]}
+    end
+    for workers = 1, 3 do assert.same(results[0], results[workers]) end
+  end)
 end)

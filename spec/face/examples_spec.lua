@@ -152,6 +152,16 @@ describe("the last line of --json", function()
       end
     end
   end)
+
+  it("is of that epoch alone", function()
+    for _, epochs in ipairs {1, 23, 60, 101} do
+      local function change(method)
+        local rest = ("--method %s --epochs %d"):format(method, epochs)
+        return select(2, examples.run_only("jacobi.lua", rest)).change
+      end
+      assert.equal(change("barrier"), change("rounds"), epochs)
+    end
+  end)
 end)
 
 describe("linreg.lua", function()

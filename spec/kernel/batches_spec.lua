@@ -3,7 +3,7 @@
 -- they give what LuaJIT gives, whoever runs them.
 local child = require "spec.support.child"
 
--- Prints a line for each loop: its name, what it gave, and what keeps it from being machine code.
+-- Prints a line for each loop: its name, what it gave, and its engine.
 local program = [[
 local meissa = require "meissa"
 local parallel, each = meissa.parallel, meissa.each
@@ -47,96 +47,86 @@ local function mixed_precision(large)
   return digest(F)
 end
 
-for pass = 1, tonumber(arg[2]) do
-  meissa.seed(5)
-  for i in parallel(n, options) do A[i] = random() + 2 * normal() - random(9) * random(-i, i) end
-  show("straight", digest(A))
-  for i in parallel({n, 2, -3}, options) do A[i] = random() / i end
-  show("backwards", digest(A))
-  for i, j in parallel({2, 6}, {201, 3, -2}, options) do M[i][j] = normal() + random() end
-  show("two", digest(M))
-  for i in parallel(n, options) do
-    local x, y = point()
-    A[i] = deep(x) - y
-  end
-  show("functions", digest(A))
-  for i in parallel(n, options) do
-    local x = random()
-    if x < 0.3 then x = x + random() elseif random() < 0.5 then x = 0 end
-    A[i] = x + random()
-  end
-  show("branches", digest(A))
-  for i in parallel(n, options) do A[i] = (i % 4 == 0 and random() or 0.25) + random() end
-  show("choices", digest(A))
-  for i in parallel(n, options) do A[i] = seldom(i) + random() end
-  show("returns", digest(A))
-  for i in parallel(n, options) do A[i] = often(i) * random() end
-  show("other returns", digest(A))
-  each(n, options, function(i)
-    if i % 5 == 0 then return end
-    A[i] = random()
-  end)
-  show("left", digest(A))
-  for i in parallel(n, options) do
-    A[i] = random()
-    for _ = 1, i % 3 do A[i] = A[i] + random() end
-    A[i] = A[i] * random()
-  end
-  show("loops", digest(A))
-  for i in parallel(n, options) do
-    if i % 7 == 0 then goto on end
-    A[i] = random()
-    ::on::
-    A[i] = A[i] + random()
-  end
-  show("goto", digest(A))
-
-  show("within single precision", mixed_precision(1))
-  local inside, least, odd, all, mixed, none, products = 0, -0.0, 0, 1e15 + 0.5, 0, -0.0, 0
-  for i in parallel(n, options) do
-    local x, y = random(), random()
-    if x * x + y * y < 1 then inside = inside + 1 end
-    if x < 0 then least = least + 1 end
-    if i % 2 == 1 then odd = 7 + odd end
-    all = all + 16
-    if x < 0.5 then mixed = mixed + 1 else mixed = mixed + 0.1 end
-    if x > 2 then none = none + 1 elseif x > 3 then none = none + 2 end
-    for k = 1, 3 do if k * y < 1 then products = products + 3 end end
-  end
-  show("counts", inside, least, odd, all, mixed, none, products)
-  for i in parallel(n, options) do
-    local function count(x) if x > 0.5 then kinds = kinds + 1 end end
-    count(A[i])
-    if i == 3 then kinds = kinds + 1 end
-  end
-  show("counted by functions", kinds)
+meissa.seed(5)
+for i in parallel(n, options) do A[i] = random() + 2 * normal() - random(9) * random(-i, i) end
+show("straight", digest(A))
+for i in parallel({n, 2, -3}, options) do A[i] = random() / i end
+show("backwards", digest(A))
+for i, j in parallel({2, 6}, {201, 3, -2}, options) do M[i][j] = normal() + random() end
+show("two", digest(M))
+for i in parallel(n, options) do
+  local x, y = point()
+  A[i] = deep(x) - y
 end
+show("functions", digest(A))
+for i in parallel(n, options) do
+  local x = random()
+  if x < 0.3 then x = x + random() elseif random() < 0.5 then x = 0 end
+  A[i] = x + random()
+end
+show("branches", digest(A))
+for i in parallel(n, options) do A[i] = (i % 4 == 0 and random() or 0.25) + random() end
+show("choices", digest(A))
+for i in parallel(n, options) do A[i] = seldom(i) + random() end
+show("returns", digest(A))
+for i in parallel(n, options) do A[i] = often(i) * random() end
+show("other returns", digest(A))
+each(n, options, function(i)
+  if i % 5 == 0 then return end
+  A[i] = random()
+end)
+show("left", digest(A))
+for i in parallel(n, options) do
+  A[i] = random()
+  for _ = 1, i % 3 do A[i] = A[i] + random() end
+  A[i] = A[i] * random()
+end
+show("loops", digest(A))
+for i in parallel(n, options) do
+  if i % 7 == 0 then goto on end
+  A[i] = random()
+  ::on::
+  A[i] = A[i] + random()
+end
+show("goto", digest(A))
+
+show("within single precision", mixed_precision(1))
+local inside, least, odd, all, mixed, none, products = 0, -0.0, 0, 1e15 + 0.5, 0, -0.0, 0
+for i in parallel(n, options) do
+  local x, y = random(), random()
+  if x * x + y * y < 1 then inside = inside + 1 end
+  if x < 0 then least = least + 1 end
+  if i % 2 == 1 then odd = 7 + odd end
+  all = all + 16
+  if x < 0.5 then mixed = mixed + 1 else mixed = mixed + 0.1 end
+  if x > 2 then none = none + 1 elseif x > 3 then none = none + 2 end
+  for k = 1, 3 do if k * y < 1 then products = products + 3 end end
+end
+show("counts", inside, least, odd, all, mixed, none, products)
+for i in parallel(n, options) do
+  local function count(x) if x > 0.5 then kinds = kinds + 1 end end
+  count(A[i])
+  if i == 3 then kinds = kinds + 1 end
+end
+show("counted by functions", kinds)
 ]]
 
-local directory
-
-local function run(environment, options, passes)
-  local output, status = child.shell(("cd %s && %s luajit %s/batches.lua %s %d"):format(
-    child.quote(os.getenv "PWD"), environment, directory, child.quote(options), passes))
+local function run(environment, options)
+  local output, status = child.script(program, {env = environment,
+                                                arguments = child.quote(options)})
   assert.equal(0, status, output)
   return output
 end
 
 describe("draws of many iterations, and counts", function()
-  setup(function()
-    directory = child.directory()
-    child.write(directory .. "/batches.lua", program)
-  end)
-  teardown(function() child.remove(directory) end)
-
   for _, options in ipairs {"{}", "{ordered = false}"} do
     it("are those of LuaJIT, for any workers: " .. options, function()
-      local expected = run("MEISSA_WORKERS=1 MEISSA_ENGINE=lua", options, 1)
+      local expected = run("MEISSA_WORKERS=1 MEISSA_ENGINE=lua", options)
       local engines = select(2, expected:gsub("\tlua\n", "\n"))
       assert.equal(14, engines, expected)
       expected = expected:gsub("\tlua\n", "\n")
       for _, environment in ipairs {"MEISSA_WORKERS=1", "MEISSA_WORKERS=3"} do
-        local got = run(environment .. " MEISSA_ENGINE=native", options, 1)
+        local got = run(environment .. " MEISSA_ENGINE=native", options)
         assert.equal(expected, (got:gsub("\tnative\n", "\n")))
       end
     end)

@@ -121,7 +121,7 @@ return {
   },
   {
     rule = "filters where all hear all go on from what is merged, without a barrier",
-    finders = {merges, {spec = "spec/driver/replicate_kept_spec.lua"},
+    finders = {merges, {spec = "spec/driver/replicate_filters_spec.lua"},
                {spec = "spec/driver/replicate_stale_spec.lua"}},
     mutants = {
       {"from what was told", "lua/meissa/sync/post_filters.lua",
@@ -136,6 +136,8 @@ return {
        "value[i] += own[i] - told[i];", "value[i] += 0;"},
       {"what is dropped is sent later", "csrc/sync/filter.c",
        "(known != NULL && (delta || drops))", "(known != NULL && (delta || (drops && delta)))"},
+      {"who tells nobody has filters", "lua/meissa/sync/post.lua",
+       "told.exact and receivers > 0 and", "told.exact and"},
       {"changes are those since the rows began", "lua/meissa/sync/post.lua",
        "self.by_round = self.by_round or self.shared and settings.merge.payload == \"delta\"",
        "self.by_round = self.by_round"},
@@ -160,12 +162,14 @@ return {
   },
   {
     rule = "options of an exchange count from the round on that they are given in",
-    finders = {{spec = "spec/driver/replicas_options_spec.lua"}},
+    finders = {{spec = "spec/driver/replicas_exchange_options_spec.lua"}},
     mutants = {
       {"what workers have met by is not known", "lua/meissa/sync/meeting.lua",
        "if not slot or slot.began ~= began then", "if not slot or request.round == 1 then"},
       {"a table is always the same", "lua/meissa/sync/exchanged_array.lua",
        "made, row, copy_of(options), self.t", "made, row, options, self.t"},
+      {"edges are there for all receivers", "lua/meissa/sync/post_filters.lua",
+       "if earlier.shared or earlier.to[k][to] then", "if true then"},
     },
   },
   {
@@ -174,6 +178,11 @@ return {
     mutants = {
       {"each round draws what the first one drew", "lua/meissa/kernel/block_posts.lua",
        "  generators.keep(group.own, row + group.posts.at.drawn, group.drawn)\n", ""},
+      {"a merge that fails leaves a model's generators in place", "lua/meissa/kernel/execution.lua",
+       "    if not (ok and bytes) then around:leave() end\n", ""},
+      {"models that begin unlike each other are taken for alike",
+       "lua/meissa/driver/posted_rounds.lua", "alike = not unlike and alike or nil",
+       "alike = alike", finders = {{spec = "spec/driver/replicate_rows_spec.lua"}}},
       {"each loop draws what the first one drew", "lua/meissa/driver/posted_rounds.lua",
        "    if known then\n", "    if false then\n"},
       {"what a loop drew that was undone is not drawn again", "lua/meissa/driver/snapshot.lua",

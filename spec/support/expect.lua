@@ -2,6 +2,7 @@
 --
 -- What specs share: expecting error objects, and files that go away.
 
+local child = require("spec.support.child")
 local errors = require("meissa.base.errors")
 local files = require("tools.files")
 
@@ -36,11 +37,9 @@ end
 
 --- Calls fn with the path of a new directory, which is removed afterwards.
 function M.with_directory(fn)
-  local path = os.tmpname()
-  os.remove(path)
-  assert(os.execute("mkdir -m 700 " .. path) == 0)
+  local path = child.directory()
   local ok, err = pcall(fn, path)
-  os.execute("rm -rf " .. path)
+  child.remove(path)
   if not ok then error(err, 0) end
 end
 

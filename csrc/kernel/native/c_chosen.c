@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "depend/extreme.h"
 #include "kernel/native/c_comparison.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_guard.h"
@@ -22,11 +23,6 @@ typedef struct ms_assumed {
   const char *lo, *hi;       /* NULL: not known */
   int64_t least, most;
 } ms_assumed;
-
-static const ms_node *bare(const ms_node *node) {
-  while (node->kind == MS_PAREN) node = node->kid[0];
-  return node;
-}
 
 static bool is_comparison(const ms_node *node) {
   return node->kind == MS_BINARY && node->op >= MS_OP_EQ && node->op <= MS_OP_GE;
@@ -52,7 +48,7 @@ static const ms_version *version_of(const ms_writer *w, const ms_symbol *symbol)
 /* What is known of the variable at a node, if it is one, which compares so with another integer. */
 static ms_assumed compared(ms_writer *w, const ms_node *node, ms_op op,
                            const ms_integer_value *other) {
-  const ms_node *name = bare(node);
+  const ms_node *name = ms_node_bare(node);
   ms_assumed known = {
       .symbol = name->kind == MS_NAME ? name->symbol : NULL, .least = INT64_MIN, .most = INT64_MAX};
   known.version = version_of(w, known.symbol);
@@ -128,7 +124,7 @@ static ms_integer_value node_at(ms_writer *w, const void *node, uint32_t frame) 
 ms_integer_value ms_c_chosen(ms_writer *w, const ms_node *node, uint32_t frame) {
   const ms_node *condition, *yes;
   if (!ms_c_is_choice(w, node, &condition, &yes)) return (ms_integer_value){0};
-  ms_alternatives of = {bare(condition), yes, node_at, node->kid[1]};
+  ms_alternatives of = {ms_node_bare(condition), yes, node_at, node->kid[1]};
   return choose(w, &of, frame);
 }
 
@@ -228,7 +224,8 @@ static ms_integer_value rest_at(ms_writer *w, const void *context, uint32_t fram
     return ms_c_integer_value_at(w, given_by(block, &symbol), frame);
   ms_rest next = {symbol, statement, rest->kid + 2};
   block = statement->kid[rest->kid + 1];
-  ms_alternatives of = {bare(statement->kid[rest->kid]), given_by(block, &symbol), rest_at, &next};
+  ms_alternatives of = {ms_node_bare(statement->kid[rest->kid]), given_by(block, &symbol), rest_at,
+                        &next};
   return choose(w, &of, frame);
 }
 

@@ -17,7 +17,9 @@
  *   kernel/emit/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
  *                          meissa.random and meissa.normal give (base/philox.h and base/normal.h
  *                          come before it)
- *   kernel/emit/ahead.h    ms_ahead_*: the bits that they are made of
+ *   kernel/emit/philox_lanes.h   ms_lanes_*: the bits that they are made of, several at a time
+ *   kernel/emit/ahead.h    ms_ahead_*: those of the next iterations, by what was drawn before
+ *   kernel/emit/batch.h    ms_batch_*: those of many, for bodies that draw the same in each
  * A kernel must be linked with -lm, and compiled with the flags of kernel/compile/toolchain.h. */
 #ifndef MS_KERNEL_NATIVE_PRELUDE_H
 #define MS_KERNEL_NATIVE_PRELUDE_H

@@ -41,7 +41,17 @@ end
 local MOST_KEPT = 2 ^ 22
 local room = buffer.new()
 
-local function encode(value) room:reset():encode(value) end
+-- Tables in one another, as many as string.buffer takes but one (MS_ENCODED_DEPTH): it refuses the
+-- first table in what is put into the innermost, and makes no copies of what that leads to.
+local inner = {false}
+local outer = inner
+for _ = 3, 100 do outer = {outer} end
+local BEFORE = #buffer.encode(outer) - 1
+
+local function encode(value)
+  inner[1] = value
+  room:reset():encode(outer)
+end
 
 --- Whether all keys and elements of a table are numbers, strings and booleans. What Lua's own loops
 -- would look at one by one (tables.lua) is encoded and looked over, in a tenth of the time.
@@ -50,11 +60,13 @@ function M.is_plain(value)
   local plain = core.is_plain(value)
   if plain ~= nil then return plain end
   plain = false
-  if interrupt.pcall(encode, value) then
+  local encoded = interrupt.pcall(encode, value)
+  inner[1] = false
+  if encoded then
     local bytes, size = room:ref()
-    plain = lib.ms_encoded_is_plain(bytes, size)
-    if size > MOST_KEPT then room:free() end
+    plain = lib.ms_encoded_is_plain(bytes + BEFORE, size - BEFORE)
   end
+  if not encoded or #room > MOST_KEPT then room:free() end
   return plain
 end
 

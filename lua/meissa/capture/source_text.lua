@@ -16,6 +16,15 @@ local remember = require "meissa.base.remember"
 
 local M = {}
 
+--- Line `number` of a text, or nil.
+function M.line(text, number)
+  local n = 0
+  for line in string.gmatch(text .. "\n", "(.-)\r?\n") do
+    n = n + 1
+    if n == number then return line end
+  end
+end
+
 local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there (each, iterate " ..
                "and plan may stand in the brackets, too), or keep the loop in a file. With " ..
                "{serial = true} parallel and each run it as it stands."

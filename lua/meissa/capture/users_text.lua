@@ -7,6 +7,7 @@
 -- out or replaced, and the longest sequence that both have tells where a place is in the other.
 -- @module meissa.capture.users_text
 
+local source_text = require "meissa.capture.source_text"
 local tables = require "meissa.base.tables"
 
 local M = {}
@@ -18,7 +19,7 @@ local Users = {}
 Users.__index = Users
 
 --- What the user has written in the place of a kernel's text; nil if that is not known.
--- @tab info of the kernel: `prefix` of generated names, `captures`, `lines`, `first_line`
+-- @tab info of the kernel: `prefix` of generated names, `captures`, `lines`, `line`
 function M.of(info)
   if not info.lines then return nil end
   return setmetatable({info = info}, Users)
@@ -33,17 +34,9 @@ function M.words(info, words)
   end))
 end
 
-local function line_of(text, number)
-  local n = 0
-  for line in string.gmatch(text .. "\n", "(.-)\r?\n") do
-    n = n + 1
-    if n == number then return line end
-  end
-end
-
 -- A line of the user's text, or nil.
 local function line_here(self, number)
-  return line_of(self.info.lines, number - self.info.first_line + 1)
+  return source_text.line(self.info.lines, number - self.info.line + 1)
 end
 
 -- The tokens of a line: {text =, first = column, last = column}.
@@ -105,7 +98,8 @@ end
 -- A place of the kernel's text, {line =, column =, end_column =, text =}, as one of the user's,
 -- with the columns there.
 local function users_place(self, text, place)
-  local made, own = place and line_of(text, place.line), place and line_here(self, place.line)
+  if not place then return nil end
+  local made, own = source_text.line(text, place.line), line_here(self, place.line)
   if not (made and own) then return place end
   local a, b = tokens_of(made), tokens_of(own)
   if #a > MOST_TOKENS or #b > MOST_TOKENS or #b == 0 then return place end

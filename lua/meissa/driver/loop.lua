@@ -200,8 +200,8 @@ end
 -- Splits each(space..., opts, fn): the function, the space.
 local function split_closure(name, ...)
   local count = select("#", ...)
-  local fn = select(count, ...)
-  if count == 0 or type(fn) ~= "function" then
+  local fn = count > 0 and select(count, ...)
+  if type(fn) ~= "function" then
     errors.raise("OPT", "%s: the last argument must be a function of the loop's variables: " ..
                  "%s(n, function(i) ... end)", name, name)
   end

@@ -83,10 +83,9 @@ local function check_engine(run)
   local plan, space = run.plan, run.space
   local asked, insists = engine.asked(space.options)
   if not insists or asked ~= "native" then return end
-  local before, reason = plan.engine, plan.engine_reason
   ready.find_kernel(run)
-  engine.judge(plan, run.kernel, space)
-  plan.engine, plan.engine_reason = before, reason
+  local unseen = setmetatable({}, {__index = plan}) -- as no kernel runs
+  engine.judge(unseen, run.kernel, space)
 end
 
 --- A loop without workers.

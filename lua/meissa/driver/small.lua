@@ -132,7 +132,8 @@ function M.instance(run)
   return known
 end
 
---- What running a small loop took, for plans.measured: when it was called, began and ended.
+--- What a loop that ran in this process took, for plans.measured: when it was called, began and
+-- ended.
 function M.measured(called, began, ended)
   return {seconds = ended - called, launch = began - called, workers = 0, moved = 0, shares = {},
           deaths = 0, redone = 0, repeated = 0}

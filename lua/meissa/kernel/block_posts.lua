@@ -53,10 +53,11 @@ function M.of(where, own, versions, round)
   if not told then return nil end
   local self = setmetatable({groups = {}, replicas = told.replicas, versions = versions,
                              oldest = told.oldest or math.huge, round = round}, Posted)
+  local led = false
   for g, each in ipairs(told.groups) do
     local group = open(each, own.arrays)
-    self.groups[g], group.leads = group, group.model and not self.leads
-    self.leads = self.leads or group.leads
+    self.groups[g], group.leads = group, group.model and not led
+    led = led or group.leads
     self.timed = self.timed or each.timed
   end
   return self

@@ -166,8 +166,9 @@ function M.sliced(slice)
 end
 
 -- A loop in a body whose text is a kernel's calls them: they read what they are given.
-for _, name in ipairs {"check", "pair", "triple", "number", "int32", "int64", "wide", "pow"} do
+for _, name in ipairs {"check", "pair", "triple", "number", "int32", "int64", "wide"} do
   known.register(M[name], "kernel." .. name)
 end
+known.register(M.pow, "math.pow")
 
 return M

@@ -182,12 +182,7 @@ end
 local function source_line(context, plan, line)
   local source = context.source or plan.text
   if type(source) == "function" then return source(line) end
-  if type(source) ~= "string" then return nil end
-  local n = 0
-  for text in string.gmatch(source .. "\n", "(.-)\r?\n") do
-    n = n + 1
-    if n == line then return text end
-  end
+  return type(source) == "string" and source_text.line(source, line) or nil
 end
 
 local function iteration_words(at, in_rounds)

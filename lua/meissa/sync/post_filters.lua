@@ -157,8 +157,11 @@ function M.settle(posts, k, rows, row)
   if of_values then known = keep_untold(posts, rows) end
   for _, to in ipairs(receivers_of(posts, k)) do
     local edge = M.edge_of(posts, row, k, to)
-    if settings.rule then settle_edge(posts, rows, edge, known) end
-    if of_values then copy(edge, known, posts.count) end
+    if settings.rule then
+      settle_edge(posts, rows, edge, known) -- the edge follows with the next message
+    elseif of_values then
+      copy(edge, known, posts.count)
+    end
   end
 end
 

@@ -160,12 +160,12 @@ end
 local function refuse_target(value, what, private)
   local is_dense = array.is(value) and array.core(value).sparse == 0
   errors.raise("OPT", "%s of meissa.replicate must be a dense array%s, not %s%s", what,
-               private and "" or " of floats or doubles", tostring(value),
-               is_dense and "; what is private (exchange = false) may have any type" or "")
+               private and " of numbers" or " of floats or doubles", tostring(value),
+               is_dense and "; private state (exchange = false) may be of any numbers" or "")
 end
 
 -- What is to be replicated, or damped, as an array: a row or slice as the view that it is. What is
--- `private` is not merged, and of any type.
+-- `private` is not merged, and of any type of number.
 local function check_target(value, what, private)
   local fits = array.is(value) and array.core(value).sparse == 0 and
     (private or MERGED[array.describe(value).type])

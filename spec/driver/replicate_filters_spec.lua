@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
--- What filters leave out of values that all tell all: it stays the replica's own until it is sent.
--- Nothing gets lost, and nobody is further from the others than the filter says.
+-- What filters leave out of what replicas tell. Of values that all tell all it stays the replica's
+-- own until it is sent: nothing gets lost, and nobody is further from the others than the filter
+-- says.
 
 local meissa = require "meissa"
 local seed = require "spec.support.seed"
@@ -90,68 +91,5 @@ describe("filters", function()
     end
     assert.same({0.75, 0.75}, kept("keep"))
     assert.same({1.5, 0}, kept("drop"))
-  end)
-
-  it("go on where r:exchange is given another topology", function()
-    local function exchanged(workers, before, after)
-      meissa.init {workers = workers}
-      local lists = meissa.replicas(4, {seed = 1}, function(r)
-        local w = meissa.zeros(3)
-        for t = 1, 6 do
-          w[r.index % 3 + 1] = w[r.index % 3 + 1] + 0.07 * t
-          r:exchange(w, {topology = t <= 3 and before or after, filter = {magnitude = 0.1}})
-        end
-        return w:totable()
-      end)
-      return lists
-    end
-    for _, pair in ipairs {{"ring", "all"}, {"all", "ring"}, {"ring", "ring-both"},
-                           {"ring-both", "one-peer-exponential"}} do
-      assert.same(exchanged(0, unpack(pair)), exchanged(2, unpack(pair)))
-    end
-  end)
-end)
-
-describe("models that are built unlike each other", function()
-  it("add changes to what each has, with the same bits for any number of workers", function()
-    local results = {}
-    for workers = 0, 3 do
-      meissa.init {workers = workers}
-      local r = meissa.replicate(function(k) return {w = meissa.full({1}, 10 * k)} end,
-        {replicas = 3, every = 1, merge = {add = 1 / 3}, params = function(m) return m.w end})
-      for _ in parallel(6) do
-        local m = r()
-        m.w[1] = 0.5 * m.w[1] + 1
-      end
-      results[workers] = {r:replica(1)[1], r:replica(2)[1], r:replica(3)[1]}
-    end
-    for workers = 1, 3 do assert.same(results[0], results[workers]) end
-  end)
-
-  it("give the program's generators back where another group's merge fails", function()
-    for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers}
-      local w, failing = meissa.zeros(1), false
-      local r = meissa.replicate(function() return {w = meissa.zeros(1)} end,
-        {replicas = 2, every = 1, params = function(m) return m.w end})
-      local rv = meissa.replicate(w, {replicas = 2, every = 1, merge = function(own)
-        if failing then error("boom") end
-        return own
-      end})
-      local outside = r()
-      failing = true
-      math.randomseed(3)
-      assert.is_false(pcall(function()
-        for _ in parallel(6) do
-          local m = r()
-          m.w[1] = m.w[1] + math.random()
-          rv[1] = rv[1] + 1
-        end
-      end))
-      local drawn = math.random()
-      math.randomseed(3)
-      assert.equal(math.random(), drawn)
-      assert.equal(outside, r())
-    end
   end)
 end)
