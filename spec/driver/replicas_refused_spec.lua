@@ -216,9 +216,8 @@ describe("meissa.replicas refuses", function()
     end
     of("OPT", "with a colon", function(r) r.exchange(meissa.zeros(2), {}) end)
     of("OPT", "fn is a function of a value, not nil", function(r) r.walkTable({1}) end)
-    of("OPT", 'whole number from 1 to 4096, not "3"', function()
-      meissa.replicate(meissa.zeros(1), {replicas = "3", every = 1})
-    end)
+    refused("OPT", 'whole number from 1 to 4096, not "3"', meissa.replicate, meissa.zeros(1),
+            {replicas = "3", every = 1})
     of("BDY", "the operation of an allReduce failed on two arrays: bad argument", function(r)
       r.allReduce(meissa.zeros(2), math.max)
     end)
@@ -231,9 +230,9 @@ describe("meissa.replicas refuses", function()
     of("OPT", "a filter's threshold is a number from 0 on, not nan", function(r)
       r:exchange(meissa.zeros(1), {filter = {magnitude = 0 / 0}})
     end)
+    local one = meissa.replicate(meissa.zeros(1), {replicas = 2, every = 1})
     of("ARR", "one in another loop's body, or in a function of meissa.replicas, runs in place",
        function()
-         local one = meissa.replicate(meissa.zeros(1), {replicas = 2, every = 1})
          for _ in meissa.parallel(4) do one[1] = one[1] + 1 end
        end)
     of("OPT", "meissa.ea moves arrays and tensors", function(r)

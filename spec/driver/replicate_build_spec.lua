@@ -74,4 +74,43 @@ describe("a model's build", function()
       expect.raises("OPT", "the model of replica 1 has 1048576 parameters", fn)
     end
   end)
+
+  it("is refused where no loop is shared out: in bodies and functions of replicas", function()
+    local said = {}
+    local function refused(fn)
+      local ok, err = pcall(fn)
+      assert.is_false(ok)
+      assert.equal("OPT", err.code, err.message)
+      said[#said + 1] = err.message
+      assert.truthy(err.message:find("in another loop's body, or in a function of meissa.replicas",
+                                     1, true), err.message)
+    end
+    local function one() return {w = meissa.zeros(1)} end
+    local function made()
+      return meissa.replicate(one, {replicas = 2, every = 1, params = params})
+    end
+    for _, road in ipairs {{workers = 0}, {workers = 1}, {workers = 2},
+                           {workers = 2, shm = false}} do
+      meissa.init {workers = road.workers, shm = road.shm, quiet = true}
+      local r = meissa.replicate(function()
+        return {w = meissa.zeros(1), step = function() return made().w end}
+      end, {replicas = 2, every = 1, params = params})
+      refused(function()
+        for _ in parallel(4) do r():step() end
+      end)
+      refused(function() -- a plain loop, where there are no workers
+        for _ in parallel(4) do
+          meissa.replicate(one, {replicas = 2, every = 1, params = params})
+        end
+      end)
+      refused(function()
+        for _ in parallel(4) do meissa.replicate(meissa.zeros(3), {replicas = 2, every = 1}) end
+      end)
+      refused(function() meissa.replicas(2, {}, function() return made().w end) end)
+      local after = made()
+      for i in parallel(4) do after().w[1] = i end -- the program's own
+      assert.equal((2 + 4) / 2, after().w[1])
+    end
+    for i = 1, #said do assert.equal(said[(i - 1) % 4 + 1], said[i]) end
+  end)
 end)

@@ -8,6 +8,12 @@ local M = {}
 --- True in workers, and in other processes while they run a loop's body as workers do.
 M.in_body = false
 
+--- Whether the body of a loop of this process runs that is plain Lua there; by who runs those.
+function M.in_plain_body() return false end
+
+--- Whether the body of a loop runs, anywhere.
+function M.within() return M.in_body or M.in_plain_body() end
+
 local function restore(outer, ...)
   M.in_body = outer
   return ...

@@ -13,6 +13,7 @@ local frames = require "meissa.capture.stack_frame"
 local grids = require "meissa.plan.grid"
 local inprocess_history = require "meissa.driver.inprocess_history"
 local kernel = require "meissa.kernel"
+local nesting = require "meissa.base.nesting"
 
 local M = {}
 
@@ -67,6 +68,11 @@ function M.inside(level)
   if depth < active.depth then return false end
   local within = holds(active.thread, level + 2 + depth - active.depth, active.state)
   return within -- after the call: a tail call would have taken this function's level
+end
+
+function nesting.in_plain_body()
+  local within = M.inside(2)
+  return within
 end
 
 -- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give

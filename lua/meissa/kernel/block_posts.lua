@@ -53,11 +53,8 @@ function M.of(where, own, versions, round)
   if not told then return nil end
   local self = setmetatable({groups = {}, replicas = told.replicas, versions = versions,
                              oldest = told.oldest or math.huge, round = round}, Posted)
-  local led = false
   for g, each in ipairs(told.groups) do
-    local group = open(each, own.arrays)
-    self.groups[g], group.leads = group, group.model and not led
-    led = led or group.leads
+    self.groups[g] = open(each, own.arrays)
     self.timed = self.timed or each.timed
   end
   return self
@@ -134,14 +131,12 @@ local function enter_model(group, k, row, model)
   generators.recall(own, row + at.drawn, group.drawn)
   local vector = group.members[1] or {pointer = row, count = group.posts.count, type = "double"}
   models.enter(group.model, {k = k, vector = vector, given = model, fresh = row[at.made] == 0,
-                             loaded = function() hold(group, row) end, generators = own,
-                             leads = group.leads})
+                             loaded = function() hold(group, row) end, generators = own})
 end
 
--- Ends it.
+-- Ends it. Random numbers go on whether or not the model was asked for.
 local function leave_model(group, row)
-  if not models.leave(group.model) then return end
-  row[group.posts.at.made] = 1
+  if models.leave(group.model) then row[group.posts.at.made] = 1 end
   generators.keep(group.own, row + group.posts.at.drawn, group.drawn)
 end
 
@@ -151,11 +146,12 @@ function Posted:begin(block)
   local k = block % self.replicas + 1
   local last = (block - (k - 1)) / self.replicas
   for _, group in ipairs(self.groups) do
-    local row, model = begin(self, group, k, last)
+    local row
+    row, group.given = begin(self, group, k, last)
     spend(group, row, EXCHANGE)
-    if group.model then
-      enter_model(group, k, row, model)
-    end
+  end
+  for _, group in ipairs(self.groups) do
+    if group.model then enter_model(group, k, next_row(self, group, k), group.given) end
   end
 end
 
@@ -171,8 +167,10 @@ function Posted:finish(block)
   local k = block % self.replicas + 1
   local t = (block - (k - 1)) / self.replicas + 1
   for _, group in ipairs(self.groups) do
+    if group.model then leave_model(group, next_row(self, group, k)) end
+  end
+  for _, group in ipairs(self.groups) do
     local row = next_row(self, group, k)
-    if group.model then leave_model(group, row) end
     spend(group, row, BODY)
     if not group.in_rows then vectors.load(group.members, row) end
     group.posts:post(k, self.round + t, row)

@@ -116,6 +116,15 @@ function M.leave(own, outer)
   put(outer)
 end
 
+--- Puts a replica's generators in the place of another's. Where a body itself draws, meissa.random
+-- stays with its iteration.
+function M.turn(from, to)
+  note(from)
+  local place = M.draws.swap(to.place)
+  if not rawequal(place, from.place) then M.draws.swap(place) end
+  put(to)
+end
+
 --- Puts generators in place that show whether anything was drawn; what `has_drawn` is to be given.
 function M.watch()
   local own = M.kept()
@@ -130,13 +139,12 @@ function M.has_drawn(own, outer)
   return own.place.draw ~= 0 or ffi.string(own.library, LIBRARY) ~= own.before
 end
 
---- Has generators go on as others, which were left, would.
--- @bool in_place whether they are in place
-function M.follow(own, others, in_place)
+--- Has generators, which are in place, go on as others, which were left, would.
+function M.follow(own, others)
   ffi.copy(own.place, others.place, PLACE)
   ffi.copy(own.library, others.library, LIBRARY)
   own.seed, own.torch, own.follows = nil, others.torch, true
-  if in_place then put(own) end
+  put(own)
 end
 
 --- Numbers of doubles in which generators can be kept.

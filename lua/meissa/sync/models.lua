@@ -26,6 +26,10 @@ local MOST_GROUPS = 64
 -- What replica of a group is being run here, by group.
 local present = {}
 
+-- That whose generators are in place, and what was there before: the first group's until the body
+-- asks for a model, then that of the model it asked for last.
+local placed, outer = nil, nil
+
 -- ------------------------------------------------------------------------------------- parameters
 
 local TYPES = {float = ffi.typeof "float *", double = ffi.typeof "double *"}
@@ -146,10 +150,10 @@ local function directly(fn, ...) return true, fn(...) end
 -- @number k the replica @number[opt] place where the model is found again
 local function build_model(id, build, params, draws, k, place)
   local own = generators.new(draws, k, k)
-  local outer = generators.enter(own)
+  local before = generators.enter(own)
   local attempt = place and pcall or directly
   local ok, known = attempt(build_here, build, params, k)
-  generators.leave(own, outer)
+  generators.leave(own, before)
   if not ok then error(known, 0) end
   known.generators = own -- as they were left
   if not made[id] then
@@ -198,20 +202,22 @@ end
 --- Begins a block of a replica: `at` is {k =, vector = {pointer =, count =, type =}, what the
 -- replica begins with; given = the model, if its parameters are that already, and `vector` is to be
 -- filled; fresh = whether that is what its model has when it is built; loaded = function() called
--- when the model has been asked for; generators = the replica's, which are put in place if it
--- `leads`: of several models in a loop those of the first one}.
+-- when the model has been asked for; generators = the replica's}.
 function M.enter(id, at)
   present[id] = at
-  at.outer = at.leads and generators.enter(at.generators) or nil
+  if not placed then placed, outer = at, generators.enter(at.generators) end
 end
 
---- Ends it, if it has begun: the vector has what the model's parameters are. Whether the model was
--- asked for.
+--- Ends it, if it has begun: the vector has what the model's parameters are, and `generators` what
+-- they have come to. Whether the model was asked for.
 function M.leave(id)
   local at = present[id]
   if not at then return false end
   present[id] = nil
-  if at.outer then generators.leave(at.generators, at.outer) end
+  if placed == at then
+    generators.leave(at.generators, outer)
+    placed, outer = nil, nil
+  end
   if not at.model then
     if at.given then M.take(at.given.vector, at.vector.pointer) end
     return false
@@ -235,18 +241,22 @@ local function load_model(id, build, params, draws, at)
   end
   at.model = known
   if not at.generators.follows then
-    generators.follow(at.generators, known.generators, at.outer ~= nil)
+    generators.follow(at.generators, known.generators)
   end
   if known ~= at.given then at.loaded() end
   return known.model
 end
 
---- The model of the replica that is being run here.
+--- The model of the replica that is being run here, whose generators are in place from now on.
 -- Errors: BDY OPT, and what `build` and `params` raise.
 function M.get(id, build, params, draws)
   local at = present[id]
   if not at then
     errors.raise("BDY", "a replica's model is there in the body of a loop over replicas alone")
+  end
+  if placed ~= at then
+    generators.turn(placed.generators, at.generators)
+    placed = at
   end
   if at.model then return at.model.model end
   return load_model(id, build, params, draws, at)

@@ -138,7 +138,7 @@ local METHODS = {replica = replica, reset = reset}
 function Replica.__index(self, key)
   if METHODS[key] then return METHODS[key] end
   if key == "rows" then return nil end
-  if nesting.in_body then
+  if nesting.within() then
     errors.raise("ARR", "a %s is shared out by a loop of the program itself: one in another " ..
                  "loop's body, or in a function of meissa.replicas, runs in place", tostring(self))
   end
@@ -347,6 +347,11 @@ end
 -- for pass, e in parallel(10, n) do ... r[f] = r[f] - lr * g ... end
 -- Errors: OPT.
 function M.replicate(target, options)
+  if nesting.within() then
+    errors.raise("OPT", "meissa.replicate is for loops of the program itself, which are shared " ..
+                 "out to replicas: one in another loop's body, or in a function of " ..
+                 "meissa.replicas, runs in place")
+  end
   errors.check_options("meissa.replicate", options, OPTIONS)
   if type(options) ~= "table" then
     errors.raise("OPT", "meissa.replicate needs options: how many replicas, and every how many " ..
