@@ -248,25 +248,26 @@ describe("random numbers of models", function()
     end)
   end)
 
-  it("are the program's again where another group's merge fails", function()
-    for _, workers in ipairs {0, 1, 2} do
+  it("are the program's again where another group's merge fails, or the body", function()
+    local function failed(workers, what)
       meissa.init {workers = workers, quiet = true}
-      local w, failing = meissa.zeros(1), false
+      local w, failing = meissa.zeros(1), nil
       local r = meissa.replicate(function()
         local self = {w = meissa.zeros(1)}
         function self.step(me) me.w[1] = me.w[1] + math.random() end
         return self
       end, {replicas = 2, every = 1, params = params})
       local rv = meissa.replicate(w, {replicas = 2, every = 1, merge = function(own)
-        if failing then error("boom") end
+        if failing == "merge" then error("boom") end
         return own
       end})
       local outside = r()
-      failing = true
+      failing = what
       math.randomseed(3)
       local said = expect.refusal(function()
         for _ in parallel(6) do
           r():step()
+          if failing == "body" then error("boom") end
           rv[1] = rv[1] + 1
         end
       end)
@@ -275,6 +276,10 @@ describe("random numbers of models", function()
       math.randomseed(3)
       assert.equal(math.random(), drawn)
       assert.equal(outside, r())
+    end
+    for _, workers in ipairs {0, 1, 2} do
+      failed(workers, "merge")
+      failed(workers, "body")
     end
   end)
 

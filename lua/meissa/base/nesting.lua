@@ -8,11 +8,14 @@ local M = {}
 --- True in workers, and in other processes while they run a loop's body as workers do.
 M.in_body = false
 
---- Whether the body of a loop of this process runs that is plain Lua there; by who runs those.
+--- The same of bodies that this process runs as plain Lua: driver/inprocess.lua has what finds out.
 function M.in_plain_body() return false end
 
---- Whether the body of a loop runs, anywhere.
-function M.within() return M.in_body or M.in_plain_body() end
+--- Whether who has called the function that asks this is in a loop's body, of either kind.
+function M.within()
+  local within = M.in_body or M.in_plain_body()
+  return within -- after the call, which counts levels
+end
 
 local function restore(outer, ...)
   M.in_body = outer

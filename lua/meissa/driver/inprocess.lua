@@ -58,21 +58,16 @@ local function resumes()
   return depth >= active.depth and holds(active.thread, depth - active.depth, active.state)
 end
 
---- Whether the caller at `level` runs inside the body of a loop of this process: written there,
--- called from it, or in a coroutine that it resumes. A body that was left by an error is recognised
--- by that state being gone.
-function M.inside(level)
+--- Whether the caller of the function that asks nesting.within() runs inside the body of a loop of
+-- this process: written there, called from it, or in a coroutine that it resumes. A body that was
+-- left by an error is recognised by that state being gone.
+function nesting.in_plain_body()
   if not active then return false end
   if active.thread ~= core.running() then return resumes() end
-  local depth = depth_at(level + 1)
+  local depth = depth_at(4) -- behind this function, nesting.within, and who asks
   if depth < active.depth then return false end
-  local within = holds(active.thread, level + 2 + depth - active.depth, active.state)
+  local within = holds(active.thread, 5 + depth - active.depth, active.state)
   return within -- after the call: a tail call would have taken this function's level
-end
-
-function nesting.in_plain_body()
-  local within = M.inside(2)
-  return within
 end
 
 -- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give

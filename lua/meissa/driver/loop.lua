@@ -152,7 +152,7 @@ function M.parallel(...)
   end
   local called = system.clock()
   local space = spaces.parse(...)
-  if nesting.in_body or inprocess.inside(2) then return iterate_within(space) end
+  if nesting.within() then return iterate_within(space) end
   local info = debug.getinfo(2, "Slf")
   if not info or info.what == "C" then
     errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
@@ -269,7 +269,7 @@ end
 function M.each(...)
   local called = system.clock()
   local fn, space = split_closure("meissa.each", ...)
-  if nesting.in_body or inprocess.inside(2) then
+  if nesting.within() then
     run_plainly(fn, iterate_within(space))
   else
     each_of(space, fn, called)

@@ -150,6 +150,7 @@ function Posted:begin(block)
     row, group.given = begin(self, group, k, last)
     spend(group, row, EXCHANGE)
   end
+  -- No group merges while the generators of another's model are in place, nor does one post.
   for _, group in ipairs(self.groups) do
     if group.model then enter_model(group, k, next_row(self, group, k), group.given) end
   end
