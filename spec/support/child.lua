@@ -17,6 +17,7 @@ function M.directory()
 end
 
 function M.remove(path)
+  if os.remove(path) then return end -- a file, or nothing is in it
   os.execute("rm -rf " .. M.quote(path))
 end
 
@@ -51,6 +52,7 @@ function M.script(text, options)
   M.write(directory .. "/script.lua", text)
   local output, status = M.shell(("cd %s && %s luajit %s script.lua %s"):format(
     directory, options.env or "", options.flags or "", options.arguments or ""), options.seconds)
+  os.remove(directory .. "/script.lua")
   M.remove(directory)
   return output, status
 end
