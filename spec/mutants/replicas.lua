@@ -233,7 +233,7 @@ return {
       {"globals are common", "lua/meissa/sync/isolate.lua",
        "setfenv(made, globals_of(self, getfenv(fn)))", "setfenv(made, getfenv(fn))"},
       {"a view is another array each time", "lua/meissa/worker/replica_coroutine.lua",
-       "local place = place_of(w)", "local place = array.describe(w).id"},
+       "places[n], count = place_of(each),", "places[n], count = array.describe(each).id,"},
       {"operations write what they capture", "lua/meissa/driver/replica_functions.lua",
        "  copy_operations(run)\n", ""},
       {"those that have finished count", "lua/meissa/worker/replica_coroutine.lua",

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- An array of a replica of meissa.replicas that is exchanged, round after round.
+--- An array of a replica of meissa.replicas, or several as one vector, that is exchanged, round
+-- after round.
 --
 -- A round is one of posts (meissa.sync.post), as in loops: a replica's row has what it holds and
 -- tells. The replica itself keeps its row and posts; whoever has the rows of all merges, which is
@@ -131,27 +132,31 @@ local function begin(self, options)
   self.began = lags and row:clone() or nil
 end
 
--- The memory of an array whose elements lie one behind the other, or of a copy, as vectors take it;
--- the copy.
-local function copies_of(w)
-  local copy = not values.are_apart {w} and w:clone() or nil
-  local about, core = array.describe(w), array.core_of_part(copy or w)
-  return {{pointer = ffi.cast(about.type .. " *", core.data), type = about.type,
-           count = about.count, keep = copy or w}}, copy
+-- The memory of arrays whose elements lie one behind the other, or of copies, as vectors take it;
+-- these copies, by the number of the array.
+local function copies_of(list)
+  local copies, made = {}, {}
+  for n, w in ipairs(list) do
+    made[n] = not values.are_apart {w} and w:clone() or nil
+    local about, core = array.describe(w), array.core_of_part(made[n] or w)
+    copies[n] = {pointer = ffi.cast(about.type .. " *", core.data), type = about.type,
+                 count = about.count, keep = made[n] or w}
+  end
+  return copies, made
 end
 
---- Posts what an array holds; what has to be known of that where it is merged: {values = {the row},
+--- Posts what a list of arrays holds; what has to be known of that where it is merged: {values = {the row},
 -- count, options, t, round = the same counted from the last change of options, alike = whether all
 -- began that with the same, form = all but the values as text, if others can merge it that know no
 -- more, began = with lags, before the first round, the row before it}.
 -- Errors: OPT.
-function Exchanged:post(w, options)
+function Exchanged:post(list, options)
   if not (self.options and M.same_options(self.options, options, M.RULES)) then
     begin(self, options)
   end
   self.t = self.t + 1
   local row = pointer(self.row)
-  vectors.load(copies_of(w), row)
+  vectors.load(copies_of(list), row)
   self.posts:hold(self.before, row)
   self.posts:post(self.index, self.t, row)
   local round = self.t - self.first
@@ -161,11 +166,11 @@ function Exchanged:post(w, options)
           began = round == 1 and self.began or nil}
 end
 
---- Goes on with the next row, and has the array hold what it says.
-function Exchanged:take(w, row)
-  local copies, copy = copies_of(w)
+--- Goes on with the next row, and has the arrays hold what it says.
+function Exchanged:take(list, row)
+  local copies, made = copies_of(list)
   vectors.store(copies, pointer(row))
-  if copy then w:copy(copy) end
+  for n, copy in tables.each(made) do list[n]:copy(copy) end
   vectors.load(copies, self.before) -- floats are rounded
   self.spare, self.row = self.row, row
 end

@@ -112,9 +112,25 @@ local function check_vector(w)
   local fits = array.is(w) and not array.describe(w).sparse and
     (array.describe(w).type == "double" or array.describe(w).type == "float")
   if not fits then
-    errors.raise("OPT", "r:exchange(w, options) takes a dense array of floats or doubles, not %s",
-                 tostring(w))
+    errors.raise("OPT", "r:exchange(w, options) takes a dense array of floats or doubles, or a " ..
+                 "list of such, not %s", tostring(w))
   end
+end
+
+-- The arrays of an exchange: a list of them, or the one that is given.
+local function arrays_of(w)
+  local list = {w}
+  if type(w) == "table" and not array.is_any(w) and #w > 0 then list = {unpack(w)} end
+  for n, each in ipairs(list) do
+    check_vector(each)
+    for m = 1, n - 1 do
+      if array.overlap(list[m], each) then
+        errors.raise("OPT", "r:exchange: arrays %d and %d of the list share memory: what one is " ..
+                     "given the other would lose; exchange each element once", m, n)
+      end
+    end
+  end
+  return list
 end
 
 -- Where an array's elements are, as a string: views of the same ones are the same array.
@@ -124,28 +140,37 @@ local function place_of(w)
                        table.concat(about.dims, "x"), table.concat(about.strides, ","))
 end
 
--- Exchanges an array of this replica's: the first one that it exchanges with the first one of each
--- other, and so on.
+-- Where all of a list are, and how many elements they have.
+local function places_of(list)
+  local places, count = {}, 0
+  for n, each in ipairs(list) do
+    places[n], count = place_of(each), count + array.describe(each).count
+  end
+  return table.concat(places, "; "), count
+end
+
+-- Exchanges an array of this replica's, or several as one: the first that it exchanges with the
+-- first of each other, and so on.
 local function exchange(self, face, w, options)
   if face ~= self.face then
     errors.raise("OPT", "r:exchange is called with a colon: r:exchange(w, options), not " ..
                  "r.exchange(...)")
   end
-  check_vector(w)
+  local list = arrays_of(w)
   errors.check_options("r:exchange", options, settings_of.OF_LOOPS)
-  local place = place_of(w)
+  local place, count = places_of(list)
   check_call(self, "exchange")
   local slot = self.slots[place]
   if not slot then
     self.slot_count = self.slot_count + 1
     slot = {number = self.slot_count,
-            exchanged = exchanged_arrays.new(array.describe(w).count, self.index, self.count)}
+            exchanged = exchanged_arrays.new(count, self.index, self.count)}
     self.slots[place] = slot
   end
-  local request = slot.exchanged:post(w, options or {})
+  local request = slot.exchanged:post(list, options or {})
   request.kind, request.slot, self.exchanging = "exchange", slot.number, slot.exchanged
   meet(self, request)
-  slot.exchanged:take(w, request.merged)
+  slot.exchanged:take(list, request.merged)
   return w
 end
 
