@@ -3,6 +3,7 @@
 -- sparse arrays, options.
 local operations = {spec = "spec/driver/replicas_operations_spec.lua"}
 local exchanged = {spec = "spec/driver/replicas_exchange_spec.lua"}
+local lists = {spec = "spec/driver/replicas_exchange_lists_spec.lua"}
 local results = {spec = "spec/driver/replicas_results_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local views = {spec = "spec/driver/replicas_views_spec.lua"}
@@ -165,6 +166,22 @@ return {
       {"a bound needs nothing to be left out", "lua/meissa/sync/settings.lua",
        "if s.bound < math.huge and s.quota == math.huge and s.filter.kind == \"none\" then",
        "if false then"},
+    },
+  },
+  {
+    rule = "a list of arrays is exchanged as one, and each gets what is its own",
+    finders = {lists},
+    mutants = {
+      {"only the first array of a list is given back", "lua/meissa/sync/vector.lua",
+       "    copy(each.pointer, vector, each.count, c_api.element_sizes[each.type] == 8)\n" ..
+       "    vector = vector + each.count",
+       "    copy(each.pointer, vector, each.count, c_api.element_sizes[each.type] == 8)"},
+      {"views in a list keep what they held", "lua/meissa/sync/exchanged_array.lua",
+       "  for n, copy in tables.each(made) do list[n]:copy(copy) end\n", ""},
+      {"a list is known by its last array", "lua/meissa/worker/replica_coroutine.lua",
+       'table.concat(places, "; "), count', "places[#places], count"},
+      {"arrays of a list may share memory", "lua/meissa/worker/replica_coroutine.lua",
+       "if array.overlap(list[m], each) then", "if false then"},
     },
   },
   {

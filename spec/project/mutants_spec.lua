@@ -173,6 +173,7 @@ local PROMISED = {
   "results of replicas are the same wherever these run, and so is what cannot be one",
   "replicas work on the rows that they post",
   "an exchange in a function of replicas is one of loops, with all that these may say",
+  "a list of arrays is exchanged as one, and each gets what is its own",
   "an operation makes of values between workers what the driver would make of them",
   "filters where all hear all go on from what is merged, without a barrier",
   "a model's parameters are its own memory, and options mean something",

@@ -145,10 +145,10 @@ local function copies_of(list)
   return copies, made
 end
 
---- Posts what a list of arrays holds; what has to be known of that where it is merged: {values = {the row},
--- count, options, t, round = the same counted from the last change of options, alike = whether all
--- began that with the same, form = all but the values as text, if others can merge it that know no
--- more, began = with lags, before the first round, the row before it}.
+--- Posts what a list of arrays holds; what has to be known of that where it is merged: {values =
+-- {the row}, count, options, t, round = the same counted from the last change of options, alike =
+-- whether all began that with the same, form = all but the values as text, if others can merge it
+-- that know no more, began = with lags, before the first round, the row before it}.
 -- Errors: OPT.
 function Exchanged:post(list, options)
   if not (self.options and M.same_options(self.options, options, M.RULES)) then
