@@ -5,14 +5,17 @@
 -- Each program is written once (support/programs_dense.lua, programs_sparse.lua): its plain form is
 -- made of the text, and runs in one process over FFI arrays; bench/users.c has it by hand for one
 -- core. All look at their results inside of what is timed. The three take turns, because machines
--- drift, and the best of a few rounds of each counts; what they give is compared.
+-- drift, and the best run of each counts: of as many as `--rounds` says at least, and of so many
+-- that each has run for `--seconds`. On a machine with other work these repeat within 5 %, where
+-- medians, of times or of ratios, differ by a third. What they give is compared.
 --
 -- Prints a table on stderr, where `call` is the time of plain Lua for one parallel call, and the
 -- same figures as JSON on stdout, an object a line. Goals: against plain Lua 0.8 for calls from
 -- 20 us on, 1 from 50 us, 1.8 from 1 ms on 2 workers, where neither a wavefront nor memory is the
 -- limit; against C 0.8 a core from calls of 100 us, 0.9 in fast mode from 1 ms. A figure that
 -- misses one is marked. With `--clock cpu` times are those that the driver and its workers were
--- on a core, in all: what can be compared on a machine that others use, with one worker.
+-- on a core, in all: what can be compared on a machine that others use, with one worker. All takes
+-- five minutes.
 --   luajit bench/users.lua [--program heat] [--workers 1] [--clock cpu] [--size 1]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. package.path
@@ -28,7 +31,8 @@ parser:option("--program", "Only this one.")
 parser:option("--numeric", "Only this mode."):choices {"strict", "fast"}
 parser:option("--workers", "Only with so many."):convert(tonumber)
 parser:option("--clock", "What is measured."):choices {"wall", "cpu"}:default "wall"
-parser:option("--rounds", "Runs of each, in turn."):convert(tonumber):default "5"
+parser:option("--rounds", "Runs of each, in turn."):convert(tonumber):default "15"
+parser:option("--seconds", "Least seconds of each."):convert(tonumber):default "0.3"
 parser:option("--warm", "Seconds for the compiler."):convert(tonumber):default "4"
 parser:option("--size", "Times the usual size."):convert(tonumber):default "1"
 local asked = parser:parse()
@@ -127,14 +131,15 @@ local function functions_of(program, case, numeric)
   local function chunk(text)
     return ("local %s, random, called = ...\nreturn function()\n%s\nend"):format(names, text)
   end
-  case.calls = 0
+  case.calls, case.plain_runs = 0, 0
   local function as_plain(counted)
     local make = assert(loadstring(chunk(plain.text(program.text, counted))))
     return make(unpack(case.plain_given, 1, count + 2))
   end
   as_plain(true)()
   restore(program, case)
-  list.plain = as_plain(false)
+  function list.new_plain() return as_plain(false) end
+  list.plain = list.new_plain()
   local text = program.text
   if numeric == "fast" then
     text = text:gsub("parallel(%b())", function(call)
@@ -152,10 +157,8 @@ local function near(a, b, tolerance)
   return math.abs(a - b) <= tolerance * math.max(1, math.abs(a), math.abs(b))
 end
 
--- Runs all in turn: the least seconds of each by name, and whether they agree.
-local function race(program, case, functions)
-  local best, results = {plain = math.huge, meissa = math.huge, c = math.huge}, {}
-  -- What the compiler makes in the background is there after a while; not all bodies can be made.
+-- What the compiler makes in the background is there after a while; not all bodies can be made.
+local function warm_up(program, case, functions)
   local rounds, from = 0, meissa.clock()
   repeat
     restore(program, case)
@@ -163,16 +166,45 @@ local function race(program, case, functions)
     rounds = rounds + 1
     local patience = meissa.last().engine == "native" and asked.warm / 4 or asked.warm
   until rounds >= 4 and meissa.clock() - from > patience
-  for _ = 1, asked.rounds do
-    for _, name in ipairs {"plain", "meissa", "c"} do
-      if functions[name] then
-        restore(program, case)
-        collectgarbage()
-        local started = now()
-        results[name] = functions[name]()
-        best[name] = math.min(best[name], now() - started)
+end
+
+local SIDES = {"plain", "meissa", "c"}
+
+-- Runs one side: its result, and seconds. Which traces LuaJIT makes of a text is luck, so that the
+-- plain program is loaded anew every few runs.
+local function run_side(program, case, functions, side)
+  restore(program, case)
+  collectgarbage()
+  if side == "plain" then
+    if case.plain_runs % 4 == 0 then functions.plain = functions.new_plain() end
+    case.plain_runs = case.plain_runs + 1
+  end
+  local started = now()
+  local result = functions[side]()
+  return result, now() - started
+end
+
+-- Runs all in turn, each side first in its turn, until each has had as many rounds and seconds as
+-- were asked for. Plain Lua, the slowest, stays away when it has had both. The least seconds of
+-- each by name, and whether what they give agrees.
+local function race(program, case, functions)
+  local spent, runs, best, results = {}, {}, {}, {}
+  for _, side in ipairs(SIDES) do spent[side], runs[side], best[side] = 0, 0, math.huge end
+  local function wants(side)
+    return functions[side] and (runs[side] < asked.rounds or spent[side] < asked.seconds)
+  end
+  local round = 0
+  while wants "plain" or wants "meissa" or wants "c" do
+    local contest = wants "meissa" or wants "c"
+    for k = 1, #SIDES do
+      local side = SIDES[(k + round) % #SIDES + 1]
+      if wants(side) or contest and side ~= "plain" and functions[side] then
+        local result, seconds = run_side(program, case, functions, side)
+        results[side], best[side] = result, math.min(best[side], seconds)
+        spent[side], runs[side] = spent[side] + seconds, runs[side] + 1
       end
     end
+    round = round + 1
   end
   local tolerance = program.random and 0.01 or program.loose and 0.3 or 1e-6
   return best, near(results.plain, results.meissa, tolerance) and
@@ -195,6 +227,7 @@ end
 local function measure(program, numeric, workers)
   local case = prepare(program)
   local functions = functions_of(program, case, numeric)
+  warm_up(program, case, functions)
   local best, agree = race(program, case, functions)
   local result = {
     program = program.name, numeric = numeric, workers = workers, clock = asked.clock,
