@@ -113,4 +113,62 @@ describe("a model's build", function()
     end
     for i = 1, #said do assert.equal(said[(i - 1) % 4 + 1], said[i]) end
   end)
+
+  it("is nothing that functions of meissa.replicas get at by a handle", function()
+    local function built()
+      return meissa.replicate(function() return {w = meissa.full({1}, 5)} end,
+                              {replicas = 2, every = 1, params = params})
+    end
+    local r = built()
+    local t = {field = r}
+    rawset(_G, "a_global", r)
+    -- By what is refused: what its function does, and the variable that is named.
+    local ways = {
+      {"'r'", function() r().w[1] = 9 end},
+      {"'r'", function() return r() end},
+      {"'r'", function() r:reset() end},
+      {"'field'", function() t.field().w[1] = 9 end},
+      {"'a_global'", function() a_global().w[1] = 9 end}, -- luacheck: globals a_global
+      {"'r'", function()
+        for _ = 1, 2 do pcall(r) end
+        for _ in parallel(2) do r().w[1] = 9 end
+      end},
+    }
+    local function refused(where, name, fn)
+      local ok, err = pcall(fn)
+      assert.is_false(ok)
+      assert.equal("BDY", err.code, err.message)
+      assert.equal(1, err.message:find(where .. ": " .. name .. " stands for the models of 2", 1,
+                                       true), err.message)
+    end
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers, quiet = true}
+      for _, way in ipairs(ways) do
+        refused("replica 1", way[1], function() meissa.replicas(2, {}, way[2]) end)
+      end
+      refused("replica 1", "what is called here", function()
+        meissa.replicas(2, {}, function(_, given) given().w[1] = 9 end, r)
+      end)
+      refused("setup", "what is called here", function()
+        meissa.replicas(2, {setup = function() r().w[1] = 9 end}, function() end)
+      end)
+      assert.equal(5, r().w[1])
+      -- What on_round shows is the program's own, but for functions of meissa.replicas in it.
+      local w, seen, told = meissa.zeros(1), {}, nil
+      local q = meissa.replicate(w, {replicas = 2, every = 1, on_round = function()
+        seen[#seen + 1] = r().w[1]
+        local ok, err = pcall(meissa.replicas, 2, {}, ways[1][2])
+        told = not ok and err.message
+        seen[#seen + 1] = r().w[1]
+      end})
+      for _ in parallel(4) do q[1] = q[1] + 1 end
+      assert.same({5, 5, 5, 5}, seen)
+      assert.truthy(told:find("'r' stands for", 1, true), told)
+      assert.same({5, 5}, meissa.replicas(2, {}, function() return r:replica(1)[1] end))
+      assert.same({5, 5}, meissa.replicas(2, {}, function(_, v) return v[1] end, r().w))
+    end
+    for i in parallel(4) do r().w[1] = i end -- loops train it as before
+    assert.equal((2 + 4) / 2, r().w[1])
+    rawset(_G, "a_global", nil)
+  end)
 end)

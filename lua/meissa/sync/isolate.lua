@@ -9,6 +9,7 @@
 -- @module meissa.sync.isolate
 
 local array = require "meissa.array"
+local models = require "meissa.sync.models"
 local tables = require "meissa.base.tables"
 local tensor = require "meissa.array.tensor"
 local interrupt = require "meissa.base.interrupt"
@@ -53,7 +54,11 @@ end
 local function copy_table(self, value)
   local made = {}
   self.seen[value] = made
-  for key, each in tables.each(value) do made[copy_value(self, key)] = copy_value(self, each) end
+  for key, each in tables.each(value) do
+    local copy = copy_value(self, each)
+    models.name_copy(copy, key)
+    made[copy_value(self, key)] = copy
+  end
   return setmetatable(made, getmetatable(value))
 end
 
@@ -66,6 +71,7 @@ local function globals_of(self, env)
     local value = env[name]
     if value == nil then return nil end
     if value == env then value = own else value = copy_value(self, value) end
+    models.name_copy(value, name)
     rawset(own, name, value)
     return value
   end})
@@ -88,7 +94,9 @@ local function copy_function(self, fn)
       debug.upvaluejoin(made, index, known.fn, known.index)
     else
       self.variables[id] = {fn = made, index = index}
-      debug.setupvalue(made, index, copy_value(self, value))
+      local copy = copy_value(self, value)
+      models.name_copy(copy, name)
+      debug.setupvalue(made, index, copy)
     end
     index = index + 1
   end

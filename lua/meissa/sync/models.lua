@@ -30,6 +30,9 @@ local present = {}
 -- asks for a model, then that of the model it asked for last.
 local placed, outer = nil, nil
 
+-- Whether a function of meissa.replicas runs here, or what sets processes up for such.
+local in_function = false
+
 -- ------------------------------------------------------------------------------------- parameters
 
 local TYPES = {float = ffi.typeof "float *", double = ffi.typeof "double *"}
@@ -278,6 +281,28 @@ local last_id = 0
 -- Handles by the functions that stand for them.
 local by_call = setmetatable({}, {__mode = "k"})
 
+local function restore(before, ...)
+  in_function = before
+  return ...
+end
+
+--- fn(...), a function of meissa.replicas, in which handles give no models.
+function M.apart(fn, ...)
+  local before = in_function
+  in_function = true
+  return restore(before, fn(...))
+end
+
+-- Raises BDY in a function of meissa.replicas, whose copies of a handle lead to the program's own
+-- model, which all replicas would train.
+local function check_apart(self)
+  if not in_function then return end
+  errors.raise("BDY", "%s stands for the %s of meissa.replicate, which are trained by loops: a " ..
+               "function of meissa.replicas would train the program's own one; let it build a " ..
+               "model, or give it the parameters as an argument",
+               self.name and "'" .. self.name .. "'" or "what is called here", tostring(self))
+end
+
 -- Gives a handle models that are not there yet.
 local function begin(self)
   last_id = last_id + 1
@@ -309,6 +334,11 @@ end
 --- The handle that such a function stands for, or nil.
 function M.of(call) return by_call[call] end
 
+--- Says of a copy what a function of meissa.replicas has it by; nothing of any other value.
+function M.name_copy(copy, name)
+  if M.is(copy) and type(name) == "string" then copy.name = name end
+end
+
 function Model.__tostring(self)
   return string.format("models of %d replicas", self.group.replicas)
 end
@@ -318,6 +348,7 @@ function Model:replica(k) return self.group.members[1]:replica(k) end
 
 --- r:reset(): the next loop begins with models that are built anew, and so does r().
 function Model:reset()
+  check_apart(self)
   self.group.members[1]:reset() -- refuses it while a loop runs
   self.group.begun, self.group.drawn, self.group.merged = nil, nil, nil
   made[self.id], by_call[self.call] = nil, nil
@@ -330,6 +361,7 @@ end
 --- r() outside of a loop: a model with what the replicas have come to together.
 function Model:__call()
   if present[self.id] then return self.call() end
+  check_apart(self)
   local known, target = own_model(self), self.group.members[1].target
   known.shown = true
   if not self.group.merged then return known.model end

@@ -15,6 +15,7 @@ local exchanged_arrays = require "meissa.sync.exchanged_array"
 local generators = require "meissa.sync.generators"
 local isolate = require "meissa.sync.isolate"
 local message = require "meissa.kernel.message"
+local models = require "meissa.sync.models"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
@@ -250,7 +251,7 @@ end
 -- Errors: what it raises.
 function M.set_up(setup, worker)
   if not setup then return end
-  local ok, err = pcall(setup, worker)
+  local ok, err = models.apart(pcall, setup, worker)
   if not ok then fail("setup", err) end
 end
 
@@ -289,7 +290,7 @@ end
 -- what cannot travel.
 function M.go_on(replica, ...)
   local outer = generators.enter(replica.generators)
-  local ok, request = coroutine.resume(replica.thread, ...)
+  local ok, request = models.apart(coroutine.resume, replica.thread, ...)
   generators.leave(replica.generators, outer)
   local who = "replica " .. replica.index
   if not ok then fail(who, request) end
