@@ -246,10 +246,10 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
   local print_line = host and host.print or print
   -- Functions kept from the last run print where that run printed.
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
-  local modules, missing, named, sent = {}, {}, {}, { [0] = {} }
+  local modules, missing, named, sent, again = {}, {}, {}, { [0] = {} }, {}
   local values, metas, paths = unpack_values.decode(run_bytes, {
     modules = modules, missing = missing, named = named, array = object, objects = sent[0],
-    globals = make_globals(print_line, modules, missing), memory = kernel.memory })
+    again = again, globals = make_globals(print_line, modules, missing), memory = kernel.memory })
   if basics.on_worker then system.search_in(paths) end
   basics.wear(metas)
   for _, each in ipairs(operands.bulk or {}) do
@@ -283,7 +283,11 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
           return self:run_placed()
         end })
     end
-    if kernel.native.object then return self.make_native(load_object(kernel.native)) end
+    if kernel.native.object then
+      local made = self.make_native(load_object(kernel.native))
+      made.again = again
+      return made
+    end
     self.look = native_engine.watch(kernel.native, system.clock)
   end
   open()
@@ -294,10 +298,11 @@ end
 -- @tab instance
 -- @string run_bytes from pack
 -- @tab[opt] draws what the random numbers of the body belong to
--- @treturn boolean whether it is ready: only native ones are, for values without tables
+-- @treturn boolean whether it is ready: only native ones are, where captured functions and tables
+-- are those that it was made with, encoded alike
 function M.renew(instance, run_bytes, draws)
   local fills = instance.fill and not instance.info.declines
-  local values = fills and unpack_values.decode_simply(run_bytes)
+  local values = fills and unpack_values.decode_again(run_bytes, instance.again)
   if not values then return false end
   basics.wear(nil)
   instance:fill(values, draws)

@@ -206,11 +206,26 @@ local function is_simple(coded)
     coded.returns or coded.within)
 end
 
---- The values that were encoded, if all are numbers, strings and booleans; else nil.
+-- Whether what decode makes of nodes is as good for later calls: no module of the program's own,
+-- which this process may have loaded anew by then.
+local function lasts(coded)
+  for _, node in ipairs(coded.nodes) do
+    if node[1] == "n" and not libraries.own[node[2]] then return false end
+  end
+  return not (coded.basics or coded.modules or coded.missing or coded.returns or coded.within)
+end
+
+--- The values that were encoded, if all are numbers, strings and booleans, or those that are not
+-- were so encoded in an earlier call; else nil.
 -- @string bytes what encode returned
-function M.decode_simply(bytes)
+-- @tab[opt] again what `decode` has left there
+function M.decode_again(bytes, again)
   local coded = encoded.from_message(bytes)
-  return is_simple(coded) and coded.roots or nil
+  if is_simple(coded) then return coded.roots end
+  if not again or not coded.within or coded.within ~= again.within then return nil end
+  local values = tables.copy(again.values)
+  for n, value in tables.each(coded.roots) do values[n] = value end
+  return values
 end
 
 --- The values that meissa.kernel.serialize was given to encode.
@@ -218,7 +233,8 @@ end
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
 -- `memory`: a table that remembers functions from one call to the next; `modules`: gets what
 -- `require` gives, by name, `missing` what it raises; `named`: gets the names of modules, by table;
--- `known(number, capture)`: what was sent and comes back; `objects`: gets what was sent, by number
+-- `known(number, capture)`: what was sent and comes back; `objects`: gets what was sent, by number;
+-- `again`: gets what decode_again takes
 -- @treturn table the values by number
 -- @treturn table|nil basic metatables: see meissa.base.basics
 -- @treturn table|nil the program's search paths, if it has changed them
@@ -227,6 +243,9 @@ function M.decode(bytes, options)
   local memory = options.memory
   if coded.within then
     local values, metas, paths = M.decode(coded.within, options)
+    if options.again and lasts(encoded.from_message(coded.within)) then
+      options.again.within, options.again.values = coded.within, tables.copy(values)
+    end
     for n, value in tables.each(coded.roots) do values[n] = value end
     return values, metas, paths
   end
