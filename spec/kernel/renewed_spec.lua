@@ -39,20 +39,56 @@ rate = 0.5 many(5)
 print "as plain loops"
 ]]
 
+-- A module that is sent by its name, which driver and worker load anew.
+local MODULE = [[
+local meissa = require "meissa" require("meissa.driver.small").most[0] = 0
+meissa.init {workers = 1, quiet = true}
+local parallel = meissa.parallel
+local function write(rate)
+  local file = io.open("rates.lua", "w")
+  file:write(("return {token = newproxy(), rate = %d}"):format(rate))
+  file:close()
+end
+write(2)
+local rates = require "rates"
+local A = meissa.zeros(500)
+local function scaled(x) return x * rates.rate end
+local function check()
+  for _ = 1, 5 do
+    for i in parallel(500, {engine = "native"}) do A[i] = scaled(i) end
+    for i = 1, 500 do assert(A[i] == scaled(i), "element") end
+  end
+end
+check()
+write(3)
+package.loaded.rates = nil
+rates = require "rates"
+for _ in parallel(1, {impure = true}) do loadstring "package.loaded.rates = nil" () end
+check()
+print "as plain loops"
+]]
+
+local function run(script)
+  local directory = child.directory()
+  child.write(directory .. "/script.lua", script)
+  local output = child.shell(("cd %s && MEISSA_TRACE=kernel MEISSA_TRACE_FILE=trace.txt " ..
+    "luajit script.lua 2>&1"):format(directory))
+  local events = child.read(directory .. "/trace.txt") or ""
+  child.remove(directory)
+  return output, events
+end
+
 describe("captured functions on workers", function()
   local events, output
 
-  setup(function()
-    local directory = child.directory()
-    child.write(directory .. "/script.lua", LOOPS)
-    output = child.shell(("cd %s && MEISSA_TRACE=kernel MEISSA_TRACE_FILE=trace.txt " ..
-      "luajit script.lua 2>&1"):format(directory))
-    events = child.read(directory .. "/trace.txt") or ""
-    child.remove(directory)
-  end)
+  setup(function() output, events = run(LOOPS) end)
 
   it("are what they are when a loop begins", function()
     assert.are.equal("as plain loops\n", output)
+  end)
+
+  it("lead to modules that workers have loaded anew", function()
+    assert.are.equal("as plain loops\n", (run(MODULE)))
   end)
 
   it("are made once for executions between which they do not change", function()

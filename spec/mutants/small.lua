@@ -18,9 +18,23 @@ local graphs = {spec = "spec/driver/captured_graphs_spec.lua"}
 local contents = {spec = "spec/driver/launch_contents_spec.lua"}
 local replan = {spec = "spec/plan/replan_spec.lua"}
 local steady = {spec = "spec/depend/steady_spec.lua"}
+local renewed = {spec = "spec/kernel/renewed_spec.lua"}
 local unlogged = {spec = "spec/driver/unlogged_spec.lua"}
 
 return {
+  {
+    rule = "workers keep what they have made of captured values as long as these are the same",
+    finders = {renewed},
+    mutants = {
+      {"captured functions are what they were at first", "lua/meissa/kernel/unpack.lua",
+       "if not again or not coded.within or coded.within ~= again.within then return nil end",
+       "if not again or not again.within then return nil end"},
+      {"modules of the program are what they were at first", "lua/meissa/kernel/unpack.lua",
+       'if node[1] == "n" and not libraries.own[node[2]] then return false end', ""},
+      {"functions lead to modules as these were at first", "lua/meissa/kernel/unpack.lua",
+       "if not last or last.object ~= object then", "if not last then"},
+    },
+  },
   {
     rule = "a walk has the plan's order and the blocks' bounds",
     finders = {walks},

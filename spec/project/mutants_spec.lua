@@ -115,6 +115,7 @@ local PROMISED = {
   "what two recordings of a loop leave is compared by what it holds",
   -- small loops
   "a walk has the plan's order and the blocks' bounds",
+  "workers keep what they have made of captured values as long as these are the same",
   "a small loop runs wholly or not at all, with the bits of workers",
   "what blocks leave is combined in C as it is one by one",
   "a loop that is not so short runs where it was faster",

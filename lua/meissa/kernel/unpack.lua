@@ -25,6 +25,33 @@ local function assigned_cells(nodes)
   return assigned
 end
 
+-- A function of LuaJIT's, whatever this process has in its place.
+local function find_builtin(module, name, globals)
+  local own = module == "_G" and globals or rawget(globals, module)
+  local found = own and rawget(own, name)
+  if found and own ~= _G then return found end
+  local original, content = libraries.own[module][name], package.loaded[module]
+  local here = type(content) == "table" and rawget(content, name)
+  return builtin.same(here, original) and here or original
+end
+
+local function find_named(node, globals)
+  local module, name = node[2], node[3]
+  if name and libraries.own[module] then return find_builtin(module, name, globals) end
+  local content = module == "_G" and globals or libraries.own[module] and globals[module] or
+    package.loaded[module]
+  if content == nil then
+    local ok, loaded = interrupt.pcall(require, module)
+    if not ok then
+      errors.raise("WRK", "the module %s, which the loop uses, cannot be loaded by a worker: %s",
+        module, tostring(loaded))
+    end
+    content = loaded
+  end
+  if name then return content[name] end
+  return content
+end
+
 local Signer = {}
 Signer.__index = Signer
 
@@ -36,10 +63,22 @@ function Signer:value(code)
   local node = self.nodes[id]
   -- What `require` gives may be another module each time.
   if node[1] == "n" and node[3] == "require" then return nil end
-  if node[1] == "n" then return "n:" .. node[2] .. "." .. tostring(node[3]) end
+  if node[1] == "n" then return self:named(node) end
   if node[1] == "f" then return self:func(id) end
   if node[1] == "l" then return self:library(node) end
   return nil
+end
+
+-- The same for what has a name; a module of the program's own may have been loaded anew.
+function Signer:named(node)
+  local name = node[2] .. "." .. tostring(node[3])
+  if libraries.own[node[2]] then return "n:" .. name end
+  local object, last = find_named(node, self.globals), self.found[name]
+  if not last or last.object ~= object then
+    last = { object = object, version = last and last.version + 1 or 1 }
+    self.found[name] = last
+  end
+  return string.format("n:%s %d", name, last.version)
 end
 
 -- The same for a library that the program has changed.
@@ -80,33 +119,6 @@ local function load_function(node)
   local fn = assert(loadstring(node[2]))
   if node[5] then jit.off(fn, true) end
   return fn
-end
-
--- A function of LuaJIT's, whatever this process has in its place.
-local function find_builtin(module, name, globals)
-  local own = module == "_G" and globals or rawget(globals, module)
-  local found = own and rawget(own, name)
-  if found and own ~= _G then return found end
-  local original, content = libraries.own[module][name], package.loaded[module]
-  local here = type(content) == "table" and rawget(content, name)
-  return builtin.same(here, original) and here or original
-end
-
-local function find_named(node, globals)
-  local module, name = node[2], node[3]
-  if name and libraries.own[module] then return find_builtin(module, name, globals) end
-  local content = module == "_G" and globals or libraries.own[module] and globals[module] or
-    package.loaded[module]
-  if content == nil then
-    local ok, loaded = interrupt.pcall(require, module)
-    if not ok then
-      errors.raise("WRK", "the module %s, which the loop uses, cannot be loaded by a worker: %s",
-        module, tostring(loaded))
-    end
-    content = loaded
-  end
-  if name then return content[name] end
-  return content
 end
 
 local Decoder = {}
@@ -257,11 +269,12 @@ function M.decode(bytes, options)
     nodes = coded.nodes, options = options, objects = {}, cells = {}, done = {}, keep = {},
     kept = memory and (memory.functions or {}),
     signer = setmetatable({ nodes = coded.nodes, open = {}, depth = 0,
+      globals = options.globals, found = memory and memory.found or {},
       assigned = assigned_cells(coded.nodes) }, Signer),
   }, Decoder)
   self:make()
   self:fill()
-  if memory then memory.functions = self.keep end
+  if memory then memory.functions, memory.found = self.keep, self.signer.found end
   local values = {}
   for n, code in tables.each(coded.roots) do values[n] = self:value(code) end
   if options.objects then self:list(options.objects) end
