@@ -16,6 +16,8 @@ typedef struct run_head {
 /* Zeros between two runs are cheaper sent than a head. */
 #define GAP ((int64_t)(sizeof(run_head) / sizeof(double)))
 
+#define SIZE ((int64_t)sizeof(double))
+
 /* Elements that are looked at together: one bit of a word each. */
 #define STRIDE ((int64_t)64)
 
@@ -74,6 +76,19 @@ static void close_run(run_writer *writer) {
   if (writer->head != NULL) memcpy(writer->head, &head, sizeof head);
 }
 
+/* Writes elements; -0 becomes 0, as it is between two pieces. */
+static void copy_elements(char *restrict out, const double *restrict elements, int64_t length) {
+  int64_t k = 0;
+  for (; k + 2 <= length; k += 2) {
+    __m128d two = _mm_add_pd(_mm_loadu_pd(elements + k), _mm_setzero_pd());
+    _mm_storeu_si128((__m128i *)(void *)(out + k * SIZE), _mm_castpd_si128(two));
+  }
+  for (; k < length; k++) {
+    double element = elements[k] + 0.0;
+    memcpy(out + k * SIZE, &element, sizeof element);
+  }
+}
+
 /* Adds `length` elements from number `first` on, behind those that were added before. */
 static void add_elements(run_writer *writer, int64_t first, int64_t length,
                          const double *elements) {
@@ -86,10 +101,8 @@ static void add_elements(run_writer *writer, int64_t first, int64_t length,
   for (; writer->end < first; writer->end++, writer->out += sizeof(double)) {
     memset(writer->out, 0, sizeof(double));
   }
-  for (int64_t k = 0; k < length; k++, writer->out += sizeof(double)) {
-    double element = elements[k] + 0.0; /* -0 is 0, as between two pieces */
-    memcpy(writer->out, &element, sizeof element);
-  }
+  copy_elements(writer->out, elements, length);
+  writer->out += (size_t)length * sizeof(double);
   writer->end += length;
 }
 
@@ -162,26 +175,27 @@ void ms_pending_pass(ms_pending_cursor *cursor, int64_t end) {
   cursor->length -= passed;
 }
 
-/* Adds two elements, without a branch, which would go either way. A zero between two runs is none:
- * -0 + 0 would be 0. */
-static inline void add_two(double *to, const char *elements) {
-  double two[2];
-  memcpy(two, elements, sizeof two);
-  __m128d each = _mm_loadu_pd(two), old = _mm_loadu_pd(to);
-  __m128d some = _mm_cmpneq_pd(each, _mm_setzero_pd());
-  __m128d sum = _mm_and_pd(some, _mm_add_pd(old, each));
-  _mm_storeu_pd(to, _mm_or_pd(sum, _mm_andnot_pd(some, old)));
+/* Adds elements, two at a time without a branch, which would go either way. A zero between two runs
+ * is none: -0 + 0 would be 0. */
+static void add_all(double *restrict to, const char *restrict from, int64_t length) {
+  int64_t k = 0;
+  for (; k + 2 <= length; k += 2) {
+    __m128i bits = _mm_loadu_si128((const __m128i *)(const void *)(from + k * SIZE));
+    __m128d each = _mm_castsi128_pd(bits), old = _mm_loadu_pd(to + k);
+    __m128d some = _mm_cmpneq_pd(each, _mm_setzero_pd());
+    __m128d sum = _mm_and_pd(some, _mm_add_pd(old, each));
+    _mm_storeu_pd(to + k, _mm_or_pd(sum, _mm_andnot_pd(some, old)));
+  }
+  for (; k < length; k++) {
+    double each;
+    memcpy(&each, from + k * SIZE, sizeof each);
+    if (each != 0) to[k] += each;
+  }
 }
 
 void ms_pending_add(const ms_pending_part *part, ms_pending_cursor *cursor, int64_t end,
                     double *sum) {
   int64_t length = end - cursor->first < cursor->length ? end - cursor->first : cursor->length;
-  double *to = sum + cursor->first;
-  int64_t k = 0;
-  for (; k + 2 <= length; k += 2) add_two(to + k, ms_pending_bytes(part, cursor, k));
-  for (; k < length; k++) {
-    double each = ms_pending_element(part, cursor, k);
-    if (each != 0) to[k] += each;
-  }
+  add_all(sum + cursor->first, ms_pending_bytes(part, cursor, 0), length);
   ms_pending_pass(cursor, end);
 }
