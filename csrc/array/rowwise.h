@@ -320,23 +320,26 @@ static inline int64_t ms_row_turn(int64_t ahead, int64_t x_stride, int64_t y_str
 #define MS_ROWS(y_element, x_element) \
   y_element *y, int64_t y_stride, const x_element *x, int64_t x_stride, int64_t count
 
-#define NEW(old, other) (other)
+/* What is combined how, in double. */
+#define MS_COPIED(old, other)     (other)
+#define MS_MULTIPLIED(old, other) (double)(old) * (double)(other)
+#define MS_ADDED(old, other)      (double)(old) + a *(double)(other)
+
 static inline void ms_row_copy_float_float(MS_ROWS(float, float)) {
-  MS_COMBINE(float, NEW);
+  MS_COMBINE(float, MS_COPIED);
 }
 
 static inline void ms_row_copy_double_double(MS_ROWS(double, double)) {
-  MS_COMBINE(double, NEW);
+  MS_COMBINE(double, MS_COPIED);
 }
 
 static inline void ms_row_copy_float_double(MS_ROWS(float, double)) {
-  MS_COMBINE_MIXED(float, NEW);
+  MS_COMBINE_MIXED(float, MS_COPIED);
 }
 
 static inline void ms_row_copy_double_float(MS_ROWS(double, float)) {
-  MS_COMBINE_MIXED(double, NEW);
+  MS_COMBINE_MIXED(double, MS_COPIED);
 }
-#undef NEW
 
 static inline void ms_row_cmul_float_float(MS_ROWS(float, float)) {
 #define NEW(old, other) (ms_float_number)(old) * (ms_float_number)(other)
@@ -344,41 +347,35 @@ static inline void ms_row_cmul_float_float(MS_ROWS(float, float)) {
 #undef NEW
 }
 
-#define NEW(old, other) (double)(old) * (double)(other)
 static inline void ms_row_cmul_double_double(MS_ROWS(double, double)) {
-  MS_COMBINE(double, NEW);
+  MS_COMBINE(double, MS_MULTIPLIED);
 }
 
 static inline void ms_row_cmul_float_double(MS_ROWS(float, double)) {
-  MS_COMBINE_MIXED(float, NEW);
+  MS_COMBINE_MIXED(float, MS_MULTIPLIED);
 }
 
 static inline void ms_row_cmul_double_float(MS_ROWS(double, float)) {
-  MS_COMBINE_MIXED(double, NEW);
+  MS_COMBINE_MIXED(double, MS_MULTIPLIED);
 }
-#undef NEW
 
 static inline void ms_row_axpy_float_float(MS_ROWS(float, float), double a) {
 #define NEW(old, other) (old) + number *(other)
   MS_IF_FAIR(a, MS_COMBINE(float, NEW))
 #undef NEW
-#define NEW(old, other) (double)(old) + a *(double)(other)
-  MS_COMBINE(float, NEW);
-#undef NEW
+  MS_COMBINE(float, MS_ADDED);
 }
 
-#define NEW(old, other) (double)(old) + a *(double)(other)
 static inline void ms_row_axpy_double_double(MS_ROWS(double, double), double a) {
-  MS_COMBINE(double, NEW);
+  MS_COMBINE(double, MS_ADDED);
 }
 
 static inline void ms_row_axpy_float_double(MS_ROWS(float, double), double a) {
-  MS_COMBINE_MIXED(float, NEW);
+  MS_COMBINE_MIXED(float, MS_ADDED);
 }
 
 static inline void ms_row_axpy_double_float(MS_ROWS(double, float), double a) {
-  MS_COMBINE_MIXED(double, NEW);
+  MS_COMBINE_MIXED(double, MS_ADDED);
 }
-#undef NEW
 
 #endif

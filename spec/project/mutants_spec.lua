@@ -86,7 +86,7 @@ local PROMISED = {
   "tables that lead nowhere are known by a look at each entry, or their encoding",
   "bodies that draw as often in each iteration draw what others do",
   "sums to which a body adds whole numbers alone are integers",
-  "kernels have those parts of the prelude that they need",
+  "kernels have what they need of the prelude",
   "normal numbers are quantiles",
   "libraries of workers compute with one thread, unless the user says otherwise",
   -- reductions

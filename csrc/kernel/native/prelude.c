@@ -2,10 +2,11 @@
  *
  * The native prelude: see prelude.h.
  *
- * Its parts, a header each, are told from each other by form feeds, which C takes for spaces. A
- * name belongs to the part in which it stands first; who has it in another part or in a kernel
- * needs that part, and what that needs. Comments do not count. Only our own names are looked at:
- * all else that parts have in common comes with the first ones, which are in every kernel. */
+ * It is cut into items, mostly a function with its comment each: an empty line outside of braces
+ * and of #if ends one. A name belongs to the item in which it stands first, as in C, which has
+ * declarations before uses; who has it in another item or in a kernel needs that item, and what
+ * that needs. Comments do not count. Only our own names are looked at: what an item is without that
+ * has none, an #include, is in every kernel. */
 #include "kernel/native/prelude.h"
 
 #include <ctype.h>
@@ -13,9 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PARTS 20
-#define NAMES 4096      /* a power of 2, more than twice the names that there are */
-#define LAST  "ms_give" /* in the last of the parts that all kernels have: convention and values */
+#define ITEMS 384  /* more than there are */
+#define NAMES 4096 /* a power of 2, more than twice the names that there are */
+#define WORDS (ITEMS / 64)
 
 static const char strict[] = {
 #include "prelude_strict.inc"
@@ -28,24 +29,41 @@ static const char quick[] = {
 typedef struct name {
   const char *bytes; /* in the prelude; NULL: no name */
   size_t length;
-  uint32_t part;
+  uint32_t item;
 } name;
 
-typedef struct part {
+typedef struct item_set {
+  uint64_t word[WORDS];
+} item_set;
+
+typedef struct item {
   const char *bytes;
   size_t length;
-  uint32_t needs; /* parts, a bit each, itself among them */
-} part;
+  item_set needs; /* itself among them */
+} item;
 
 typedef struct prelude {
   const char *text;
-  part parts[PARTS];
-  uint32_t count, last; /* parts; the last of those that all kernels have */
-  name names[NAMES];    /* open addressing */
+  item items[ITEMS];
+  uint32_t count;
+  item_set always;   /* items that all kernels have */
+  name names[NAMES]; /* open addressing */
 } prelude;
 
 static prelude preludes[2] = {{.text = strict}, {.text = quick}};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void add(item_set *set, uint32_t number) {
+  set->word[number / 64] |= (uint64_t)1 << number % 64;
+}
+
+static bool has(const item_set *set, uint32_t number) {
+  return (set->word[number / 64] >> number % 64 & 1) != 0;
+}
+
+static void add_all(item_set *set, const item_set *others) {
+  for (uint32_t w = 0; w < WORDS; w++) set->word[w] |= others->word[w];
+}
 
 static bool is_letter(char c) {
   return isalnum((unsigned char)c) || c == '_';
@@ -93,27 +111,57 @@ static name *place_of(prelude *all, const char *bytes, size_t length) {
   }
 }
 
-static void study_part(prelude *all, uint32_t number) {
-  part *own = &all->parts[number];
-  own->needs = 1u << number;
+static bool begins(const char *at, const char *end, const char *word) {
+  return (size_t)(end - at) >= strlen(word) && memcmp(at, word, strlen(word)) == 0;
+}
+
+/* The end of the item that begins at a place: the empty line behind it. */
+static const char *item_end(const char *at, const char *end) {
+  for (int open = 0; at < end;) {
+    const char *after = skip(at, end);
+    if (after != at) {
+      at = after;
+      continue;
+    }
+    open += *at == '{' || begins(at, end, "#if");
+    open -= *at == '}' || begins(at, end, "#endif");
+    if (open == 0 && begins(at, end, "\n\n")) return at + 1;
+    at++;
+  }
+  return end;
+}
+
+static void study_item(prelude *all, uint32_t number) {
+  item *own = &all->items[number];
   const char *end = own->bytes + own->length;
   size_t length;
-  for (const char *at = next_name(own->bytes, end, &length); at != NULL;
-       at = next_name(at + length, end, &length)) {
+  add(&own->needs, number);
+  const char *first = next_name(own->bytes, end, &length);
+  if (first == NULL) add(&all->always, number);
+  for (const char *at = first; at != NULL; at = next_name(at + length, end, &length)) {
     name *known = place_of(all, at, length);
     if (known->bytes == NULL) *known = (name){at, length, number};
-    own->needs |= all->parts[known->part].needs;
+    add_all(&own->needs, &all->items[known->item].needs);
   }
 }
 
+/* What nothing but a comment is in no kernel. */
+static bool is_comment(const item *one) {
+  const char *at = one->bytes, *end = at + one->length;
+  if (*at == '/') at = skip(at, end);
+  while (at < end && isspace((unsigned char)*at)) at++;
+  return at == end;
+}
+
 static void study(prelude *all) {
-  for (const char *at = all->text; *at != '\0' && all->count < PARTS;) {
-    size_t length = strcspn(at, "\f");
-    all->parts[all->count] = (part){.bytes = at, .length = length};
-    study_part(all, all->count++);
-    at += length + (at[length] == '\f');
+  const char *end = all->text + strlen(all->text);
+  for (const char *at = all->text; at < end && all->count < ITEMS;) {
+    const char *after = item_end(at, end);
+    item *own = &all->items[all->count];
+    *own = (item){.bytes = at, .length = (size_t)(after - at)};
+    if (!is_comment(own)) study_item(all, all->count++);
+    for (at = after; at < end && *at == '\n';) at++;
   }
-  all->last = place_of(all, LAST, sizeof LAST - 1)->part;
 }
 
 static void study_both(void) {
@@ -128,18 +176,18 @@ const char *ms_native_prelude(bool fast) {
 void ms_native_prelude_for(bool fast, const char *kernel, size_t size, ms_text *out) {
   pthread_once(&once, study_both);
   prelude *all = &preludes[fast];
-  uint32_t needs = 0;
+  item_set needs = all->always;
   size_t length;
   const char *end = kernel + size;
-  for (uint32_t p = 0; p <= all->last; p++) needs |= all->parts[p].needs;
   for (const char *at = next_name(kernel, end, &length); at != NULL;
        at = next_name(at + length, end, &length)) {
     const name *known = place_of(all, at, length);
-    if (known->bytes != NULL) needs |= all->parts[known->part].needs;
+    if (known->bytes != NULL) add_all(&needs, &all->items[known->item].needs);
   }
-  for (uint32_t p = 0; p < all->count; p++) {
-    if ((needs >> p & 1) == 0) continue;
-    ms_text_append(out, all->parts[p].bytes, all->parts[p].length);
-    ms_text_add(out, "\f");
+  for (uint32_t n = 0; n < all->count; n++) {
+    if (!has(&needs, n)) continue;
+    ms_text_append(out, all->items[n].bytes, all->items[n].length);
+    ms_text_add(out, "\n");
   }
+  ms_text_add(out, "\f");
 }

@@ -30,12 +30,11 @@
 #include "base/api.h"
 #include "base/text.h"
 
-/* The text, in strict or fast mode, ending in a newline. Static. Its parts, a header each, are told
- * from each other by form feeds. */
+/* The text, in strict or fast mode, ending in a newline. Static. */
 MS_API const char *ms_native_prelude(bool fast);
 
-/* Appends those parts of it that a kernel needs which has this text behind them, each with a form
- * feed: most need a third, and the compiler reads no more than that. Thread safe. */
+/* Appends what a kernel needs of it which has this text behind it, and a form feed: most need a
+ * tenth, and the compiler reads no more than that. Thread safe. */
 void ms_native_prelude_for(bool fast, const char *kernel, size_t size, ms_text *out);
 
 #endif
