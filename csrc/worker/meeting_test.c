@@ -126,7 +126,7 @@ static void test_one_leaves(bool cancelled) {
   }
   CHECK(meet(&crew[WORKERS - 1], 1, true) == 1);
   if (cancelled) {
-    for (uint32_t w = 0; w < WORKERS; w++) crew[w].cancelled = JOB;
+    for (uint32_t w = 0; w < WORKERS; w++) atomic_store(&registers[w][MS_STATUS_CANCEL], JOB);
   } else {
     ms_worker_leave(&crew[WORKERS - 1]);
   }
