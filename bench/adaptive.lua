@@ -48,7 +48,7 @@ local complete = curves.options(parser, {
   {"passes", "Passes over the coordinates.", "40", quick = "12"},
   {"target", "How near to the optimum, as a factor.", "1.01", quick = "2"},
   {"bandwidth", "MB a second that bytes are counted at.", "100"},
-  {"quota", "Bytes a message where there is a quota.", "1024"},
+  {"quota", "Bytes that a replica sends in a round where there is a quota.", "3072"},
   {"runs", "Runs of each setting, of which the one in the middle counts.", "3", quick = "1"},
   {"seeds", "Data sets of each kind on which auto is compared.", "3", quick = "1"},
   {"workers", "Worker processes.", "2"},
@@ -115,7 +115,7 @@ sigma times take shorter steps.]]},
    published = [[
 5-3: bsp and ssp (threshold 3, our 2) alike on epsilon, async far slower; on URL no difference. What
 is old there is a message between machines that differ; here one is there when it is sent.]]},
-  {name = "figure5-4", title = ("a quota of %g bytes a message"):format(asked.quota),
+  {name = "figure5-4", title = ("a quota of %g bytes a round"):format(asked.quota),
    settings = filtered, published = [[
 5-4: for URL only, without numbers in the text: filters save bytes. What is not sent in time is
 missing in the predictions (drift), for good where residuals are dropped.]]},

@@ -55,9 +55,6 @@ static const char *refusal_of(const ms_filter_rule *rule) {
   if (!(rule->eps >= 0) || !(rule->floor >= 0)) {
     return "a filter's threshold and floor are numbers from 0 on";
   }
-  if (!(rule->quota >= HEAD_BYTES + ELEMENT_BYTES)) {
-    return "a quota has room for one element at least: 28 bytes";
-  }
   return rule->bound >= 0 ? NULL : "a bound is a number from 0 on";
 }
 
@@ -225,9 +222,9 @@ static void put_first(candidate *list, int64_t count, int64_t most) {
 }
 
 /* The candidates of a message; how many of them are to be sent stand first. */
-static int64_t choose(ms_filter *f, const double *value, int64_t *found) {
+static int64_t choose(ms_filter *f, const double *value, double room, int64_t *found) {
   int64_t count = 0, beyond = 0;
-  bool limited = ms_filter_bytes(f->count, f->count) > f->rule.quota;
+  bool limited = ms_filter_bytes(f->count, f->count) > room;
   for (int64_t i = 0; i < f->count; i++) {
     double change = change_of(f, value, i);
     bool forced = fabs(change) > f->rule.bound;
@@ -236,11 +233,11 @@ static int64_t choose(ms_filter *f, const double *value, int64_t *found) {
     beyond += forced;
   }
   *found = count;
-  if (ms_filter_bytes(count, f->count) <= f->rule.quota) return count;
-  int64_t most = (int64_t)((f->rule.quota - HEAD_BYTES) / ELEMENT_BYTES);
+  if (ms_filter_bytes(count, f->count) <= room) return count;
+  int64_t most = room < HEAD_BYTES ? 0 : (int64_t)((room - HEAD_BYTES) / ELEMENT_BYTES);
   if (most < beyond) most = beyond;
   if (most >= count) return count;
-  put_first(f->candidates, count, most);
+  if (most > 0) put_first(f->candidates, count, most);
   return most;
 }
 
@@ -287,9 +284,9 @@ static void send_first(ms_filter *f, const double *value, const candidate *list,
   f->round++;
 }
 
-int64_t ms_filter_send(ms_filter *f, const double *value, const double *delta) {
+int64_t ms_filter_send(ms_filter *f, const double *value, const double *delta, double room) {
   take(f, delta);
-  int64_t found, sent = choose(f, value, &found);
+  int64_t found, sent = choose(f, value, room, &found);
   send_first(f, value, f->candidates, sent);
   if (f->rule.priority == MS_PRIORITY_ROUND_ROBIN && sent > 0 && sent < found) {
     f->begin = (f->candidates[sent - 1].element + 1) % f->count;

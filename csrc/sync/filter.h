@@ -4,9 +4,9 @@
  *
  * An edge has a baseline: what the sender last sent, by element. The change of an element is its
  * value less the baseline (payload state), or what has been produced and not been sent (payload
- * delta). Changes that pass the rule are sent, within the quota those of highest priority; a change
- * beyond the bound is sent in any case. What stays behind is kept, or dropped. What is sent is
- * exact: a receiver's cache holds, by element, the last value sent.
+ * delta). Changes that pass the rule are sent, of more than there is room for those of highest
+ * priority; a change beyond the bound is sent in any case. What stays behind is kept, or dropped.
+ * What is sent is exact: a receiver's cache holds, by element, the last value sent.
  *
  * Sources: the relative threshold and its invalidation, Herb, Jungnickel, Alt, "Harmonization of
  * replicated machine learning models"; quotas by priority, Alt, "Adaptive consistency management
@@ -47,7 +47,6 @@ typedef struct MS_API_TYPE ms_filter_rule {
   uint32_t kind, priority, residual;
   uint32_t delta; /* payload: 0 state, 1 delta */
   double eps, floor;
-  double quota; /* bytes a message, may be infinite */
   double bound; /* changes beyond it are sent in any case; may be infinite */
   uint64_t seed;
 } ms_filter_rule;
@@ -74,10 +73,11 @@ MS_API void ms_filter_restore(ms_filter *filter, const double *state);
 /* Another rule from the next message on: what is pending stays so. -1: MS_OPT. */
 MS_API int ms_filter_set_rule(ms_filter *filter, const ms_filter_rule *rule, ms_error *err);
 
-/* Makes the message of a round. `value` is what the elements are; `delta`, of delta payloads, what
- * the round has changed in them. Returns how many elements it has; what it brings is in
- * ms_filter_received. */
-MS_API int64_t ms_filter_send(ms_filter *filter, const double *value, const double *delta);
+/* Makes the message of a round, of at most `room` bytes. `value` is what the elements are; `delta`,
+ * of delta payloads, what the round has changed in them. Returns how many elements it has; what it
+ * brings is in ms_filter_received. */
+MS_API int64_t ms_filter_send(ms_filter *filter, const double *value, const double *delta,
+                              double room);
 
 /* The same for another receiver, who has been sent all that `other`'s has: what is chosen is what
  * `other` has sent last. */

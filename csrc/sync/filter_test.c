@@ -21,7 +21,7 @@ static double draw(void) {
 }
 
 static ms_filter_rule plain(void) {
-  return (ms_filter_rule){.quota = INFINITY, .bound = INFINITY, .priority = MS_PRIORITY_MAGNITUDE};
+  return (ms_filter_rule){.bound = INFINITY, .priority = MS_PRIORITY_MAGNITUDE};
 }
 
 static ms_filter *make(const ms_filter_rule *rule, const double *value, bool ledger) {
@@ -41,9 +41,9 @@ static void test_plain(void) {
   ms_filter *changes = make(&rule, value, true);
   for (int round = 0; round < 5; round++) {
     for (int i = 0; i < COUNT; i++) value[i] += delta[i] = draw();
-    CHECK(ms_filter_send(whole, value, NULL) == COUNT);
+    CHECK(ms_filter_send(whole, value, NULL, INFINITY) == COUNT);
     CHECK(memcmp(ms_filter_received(whole), value, sizeof value) == 0);
-    ms_filter_send(changes, value, delta);
+    ms_filter_send(changes, value, delta, INFINITY);
     CHECK(memcmp(ms_filter_received(changes), delta, sizeof delta) == 0);
   }
   CHECK(ms_filter_bytes(COUNT, COUNT) == 16 + 8 * COUNT && ms_filter_bytes(1, COUNT) == 28);
@@ -51,7 +51,7 @@ static void test_plain(void) {
   ms_filter_free(changes);
 }
 
-/* Kept and without quota, |value - last sent| is below the threshold after each message. */
+/* Kept, and with room for all, |value - last sent| is below the threshold after each message. */
 static void test_threshold(void) {
   for (int kind = MS_FILTER_RELATIVE; kind <= MS_FILTER_MAGNITUDE; kind++) {
     double value[COUNT];
@@ -64,7 +64,7 @@ static void test_threshold(void) {
     int64_t sent = 0;
     for (int round = 0; round < 40; round++) {
       for (int i = 0; i < COUNT; i++) value[i] += 0.1 * draw();
-      sent += ms_filter_send(filter, value, NULL);
+      sent += ms_filter_send(filter, value, NULL, INFINITY);
       for (int i = 0; i < COUNT; i++) {
         double last = ms_filter_received(filter)[i];
         double scale = kind == MS_FILTER_MAGNITUDE ? 1 : fmax(fabs(last), 0.5);
@@ -85,7 +85,8 @@ static void test_zero_baseline(void) {
   ms_filter *filter = make(&rule, value, false);
   value[3] = 0.125;
   value[4] = 0.25;
-  CHECK(ms_filter_send(filter, value, NULL) == 1 && ms_filter_received(filter)[4] == 0.25);
+  CHECK(ms_filter_send(filter, value, NULL, INFINITY) == 1 &&
+        ms_filter_received(filter)[4] == 0.25);
   ms_filter_free(filter);
 }
 
@@ -100,7 +101,7 @@ static void test_ledger(void) {
     ms_filter *filter = make(&rule, value, true);
     for (int round = 0; round < 100; round++) {
       for (int i = 0; i < COUNT; i++) value[i] += delta[i] = draw();
-      ms_filter_send(filter, value, delta);
+      ms_filter_send(filter, value, delta, INFINITY);
       for (int i = 0; i < COUNT; i++) got[i] += ms_filter_received(filter)[i];
       memcpy(before, value, sizeof value);
       for (int i = 0; i < COUNT; i += 7) value[i] += draw();
@@ -118,32 +119,32 @@ static void test_ledger(void) {
   }
 }
 
-/* A quota sends what comes first; with the changes kept everything arrives in the end. */
+/* Where there is not room for all, what comes first is sent; with the changes kept everything
+ * arrives in the end. */
 static void test_quota(void) {
   for (uint32_t priority = MS_PRIORITY_RANDOM; priority <= MS_PRIORITY_RELATIVE; priority++) {
     double value[COUNT] = {0};
     ms_filter_rule rule = plain();
     rule.priority = priority;
-    rule.quota = 16 + 12 * 6;
     rule.seed = 5;
     ms_filter *filter = make(&rule, value, false);
     for (int i = 0; i < COUNT; i++) value[i] = draw();
     double changed[COUNT];
-    CHECK(ms_filter_send(filter, value, NULL) == 6);
+    CHECK(ms_filter_send(filter, value, NULL, 16 + 12 * 6) == 6);
     memcpy(changed, ms_filter_received(filter), sizeof changed);
     for (int i = 0; priority == MS_PRIORITY_MAGNITUDE && i < COUNT; i++) {
       for (int j = 0; j < COUNT; j++) {
         CHECK(changed[i] == 0 || changed[j] != 0 || fabs(value[i]) >= fabs(value[j]));
       }
     }
-    for (int round = 0; round < 8; round++) ms_filter_send(filter, value, NULL);
+    for (int round = 0; round < 8; round++) ms_filter_send(filter, value, NULL, 16 + 12 * 6);
     CHECK(memcmp(ms_filter_received(filter), value, sizeof value) == 0);
     ms_filter_free(filter);
   }
 }
 
-/* What a quota sends of many elements, some equal, is what a sort puts first; another receiver's
- * filter that is told the same has the same. */
+/* What there is room for of many elements, some equal, is what a sort puts first; another
+ * receiver's filter that is told the same has the same. */
 static void test_choice(void) {
   enum { MANY = 3000 };
   static double value[MANY], change[MANY], sorted[MANY];
@@ -151,7 +152,7 @@ static void test_choice(void) {
     for (int64_t most = 1; most < MANY; most = 3 * most + 1) {
       ms_filter_rule rule = plain();
       rule.delta = delta;
-      rule.quota = 16 + 12 * (double)most;
+      const double room = 16 + 12 * (double)most;
       ms_error err = {0};
       memset(value, 0, sizeof value);
       ms_filter *filter = ms_filter_new(&rule, MANY, value, false, &err);
@@ -159,7 +160,7 @@ static void test_choice(void) {
       CHECK(filter != NULL && alike != NULL);
       for (int i = 0; i < MANY; i++) value[i] = change[i] = floor(100 * draw()) + 0.5;
       bool all = 12 * most >= 8 * (int64_t)MANY;
-      CHECK(ms_filter_send(filter, value, delta ? change : NULL) == (all ? MANY : most));
+      CHECK(ms_filter_send(filter, value, delta ? change : NULL, room) == (all ? MANY : most));
       CHECK(ms_filter_send_as(alike, filter, value, delta ? change : NULL) == (all ? MANY : most));
       const double *received = ms_filter_received(filter);
       CHECK(memcmp(ms_filter_received(alike), received, sizeof value) == 0);
@@ -185,12 +186,11 @@ static void test_choice(void) {
 static void test_bound(void) {
   double value[COUNT] = {0};
   ms_filter_rule rule = plain();
-  rule.quota = 28;
   rule.bound = 0.5;
   ms_filter *filter = make(&rule, value, false);
   for (int i = 0; i < 10; i++) value[i] = 1;
   for (int i = 10; i < 20; i++) value[i] = 0.25;
-  CHECK(ms_filter_send(filter, value, NULL) == 10);
+  CHECK(ms_filter_send(filter, value, NULL, 28) == 10);
   for (int i = 10; i < 20; i++) value[i] = 0; /* is not sent */
   CHECK(memcmp(ms_filter_received(filter), value, sizeof value) == 0);
   ms_filter_free(filter);
@@ -206,10 +206,11 @@ static void test_drop_state(void) {
   ms_filter *filter = make(&rule, value, false);
   for (int round = 0; round < 9; round++) {
     value[0] += 0.5;
-    CHECK(ms_filter_send(filter, value, NULL) == 0);
+    CHECK(ms_filter_send(filter, value, NULL, INFINITY) == 0);
   }
   value[0] += 1;
-  CHECK(ms_filter_send(filter, value, NULL) == 1 && ms_filter_received(filter)[0] == value[0]);
+  CHECK(ms_filter_send(filter, value, NULL, INFINITY) == 1 &&
+        ms_filter_received(filter)[0] == value[0]);
   ms_filter_free(filter);
 }
 
@@ -220,7 +221,7 @@ static void test_refusals(void) {
   rule.eps = -1;
   CHECK(ms_filter_new(&rule, COUNT, value, false, &err) == NULL && err.code == MS_OPT);
   rule = plain();
-  rule.quota = 27;
+  rule.bound = -1;
   ms_error_clear(&err);
   CHECK(ms_filter_new(&rule, COUNT, value, false, &err) == NULL && err.code == MS_OPT);
 }
@@ -297,7 +298,6 @@ static void test_state(void) {
     ms_filter_rule rule = plain();
     rule.priority = MS_PRIORITY_ROUND_ROBIN;
     rule.delta = delta;
-    rule.quota = 100;
     ms_filter *stays = make(&rule, value, false);
     ms_filter_save(stays, saved);
     CHECK(ms_filter_state_size(stays) == (delta ? 3 : 2) * COUNT + 2);
@@ -305,8 +305,8 @@ static void test_state(void) {
       for (int i = 0; i < COUNT; i++) value[i] += change[i] = draw();
       ms_filter *moves = make(&rule, value, false);
       ms_filter_restore(moves, saved);
-      int64_t sent = ms_filter_send(stays, value, delta ? change : NULL);
-      CHECK(ms_filter_send(moves, value, delta ? change : NULL) == sent && sent == 7);
+      int64_t sent = ms_filter_send(stays, value, delta ? change : NULL, 100);
+      CHECK(ms_filter_send(moves, value, delta ? change : NULL, 100) == sent && sent == 7);
       CHECK(memcmp(ms_filter_received(moves), ms_filter_received(stays), sizeof value) == 0);
       ms_filter_save(moves, saved);
       ms_filter_free(moves);

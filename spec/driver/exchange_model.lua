@@ -116,9 +116,13 @@ local function send(self, from, to, value, delta)
   if first then
     sent = tonumber(lib.ms_filter_send_as(edge.filter, first, value, delta))
   else
-    sent, self.first[from] = tonumber(lib.ms_filter_send(edge.filter, value, delta)), edge.filter
+    local room = (self.settings.quota - self.spent[from]) / self.left[from]
+    sent = tonumber(lib.ms_filter_send(edge.filter, value, delta, room))
+    self.first[from] = edge.filter
   end
-  self.bytes = self.bytes + lib.ms_filter_bytes(sent, count)
+  local bytes = lib.ms_filter_bytes(sent, count)
+  self.bytes, self.left[from] = self.bytes + bytes, self.left[from] - 1
+  self.spent[from] = self.spent[from] + bytes
   self.sent[edge] = lib.ms_filter_received(edge.filter)
   return self.sent[edge]
 end
@@ -239,6 +243,13 @@ end
 -- @return the canonical bytes that were sent
 function Exchange:round(t, before, after, out)
   self.bytes, self.first, self.sent = 0, {}, {}
+  self.spent, self.left = {}, {} -- by sender: bytes, and to how many more it sends
+  for k = 1, self.settings.replicas do self.spent[k], self.left[k] = 0, 0 end
+  for k = 1, self.settings.replicas do
+    for _, from in ipairs((topologies.senders(self.settings.topology, k, t))) do
+      self.left[from] = self.left[from] + 1
+    end
+  end
   self.complete = topologies.is_complete(self.settings.topology)
   if self.settings.merge.payload == "delta" then take_changes(self, before, after) end
   if self.settings.push_sum then

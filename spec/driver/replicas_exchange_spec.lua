@@ -23,7 +23,7 @@ local CASES = {
   {merge = {add = 0.25}, filter = {magnitude = 0.3}},
   {merge = {add = 0.25}, filter = {relative = 0.2, floor = 0.1}, residual = "invalidate"},
   {topology = "ring", filter = {relative = 0.3}, residual = "drop"},
-  {quota = 60, filter = {priority = "magnitude"}},
+  {quota = 180, filter = {priority = "magnitude"}},
   {topology = "ring", quota = 60, filter = {priority = "random", seed = 3}},
   {topology = "ring-both", filter = {sketch = "count", width = 8, depth = 3}},
   {filter = {sketch = "count", width = 8, depth = 3}},

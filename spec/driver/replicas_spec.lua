@@ -106,7 +106,7 @@ describe("meissa.replicas", function()
 
   it("exchanges rows and views as the arrays that they are", function()
     local OPTIONS = {{merge = {add = 1}}, {topology = "ring", filter = {magnitude = 0.5}},
-                     {topology = "ring", push_sum = true}, {quota = 32, filter =
+                     {topology = "ring", push_sum = true}, {quota = 96, filter =
                      {priority = "round-robin"}}, {topology = "one-peer-exponential"}}
     local function run(view_of)
       return meissa.replicas(4, {}, function(r)

@@ -89,10 +89,10 @@ for _, shm in ipairs {true, false} do
       local answers = {nil, {filter = {relative = 0.02}}, {merge = {weighted = 0.7}}, nil,
                        {filter = {magnitude = 0.05}}, {every = 2}, {filter = {relative = 0.3}}}
       for number, options in ipairs {
-        {topology = "ring", filter = {relative = 0.1}}, {topology = "ring-both", quota = 28},
+        {topology = "ring", filter = {relative = 0.1}}, {topology = "ring-both", quota = 75},
         {topology = "one-peer-exponential", filter = {magnitude = 0.2}, residual = "invalidate"},
         {topology = "ring"}, {topology = "chain", push_sum = true}, {filter = {relative = 0.1}},
-        {quota = 28, residual = "invalidate"},
+        {quota = 84, residual = "invalidate"},
       } do
         local right, bytes = modelled(options, not options.push_sum and answers)
         options.on_round = function(s)
@@ -112,7 +112,7 @@ for _, shm in ipairs {true, false} do
                        {merge = adds}}
       for number, options in ipairs {
         {}, {topology = {regular = 3}}, {filter = {magnitude = 0.2}}, {merge = {weighted = 0.5}},
-        {filter = {magnitude = 0.3}, residual = "drop"}, {merge = adds, quota = 28},
+        {filter = {magnitude = 0.3}, residual = "drop"}, {merge = adds, quota = 84},
         {filter = {relative = 0.1}, residual = "invalidate"}, {topology = "ring-allreduce"},
       } do
         local sums = options.topology == "ring-allreduce"

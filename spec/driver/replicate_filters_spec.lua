@@ -38,9 +38,9 @@ end
 local FILTERS = {
   {"a threshold", {filter = {magnitude = 2}}, 2},
   {"a relative threshold", {filter = {relative = 0.5, floor = 1}}},
-  {"a quota", {filter = {priority = "round-robin"}, quota = 28}},
-  {"a quota by size", {filter = {priority = "magnitude"}, quota = 40}},
-  {"a quota with a bound", {filter = {priority = "random"}, quota = 28, bound = 1.5}, 1.5},
+  {"a quota", {filter = {priority = "round-robin"}, quota = 84}},
+  {"a quota by size", {filter = {priority = "magnitude"}, quota = 120}},
+  {"a quota with a bound", {filter = {priority = "random"}, quota = 84, bound = 1.5}, 1.5},
   {"a sketch", {filter = {sketch = "count", width = 2, depth = 1}}},
   {"a threshold that nothing passes", {filter = {magnitude = 1e9}}},
 }
@@ -76,6 +76,38 @@ describe("filters", function()
       local r = meissa.replicate(w, {replicas = 1, every = 2, filter = filter})
       for _ in parallel(4) do r[1] = -0.0 end
       assert.equal(-math.huge, 1 / w[1])
+    end
+  end)
+
+  -- A message of m of 6 elements has 16 + min(12 m, 48) bytes. What each sends of 75: to one all,
+  -- which are 64; to two 28, and 40 of what is left; to three 3 * 28 are too much.
+  it("spend a quota in a round, on however many messages", function()
+    local function bytes_of(topology, replicas, options)
+      local list, w = {}, meissa.zeros(N)
+      options = tables.copy(options or {quota = 75})
+      options.replicas, options.every, options.topology = replicas, 1, topology
+      options.biased = true
+      options.on_round = function(s) list[#list + 1] = s.bytes end
+      local r = meissa.replicate(w, options)
+      for e in parallel(3 * replicas) do
+        for i = 1, N do r[i] = r[i] + e * i end
+      end
+      return list
+    end
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      local function every(bytes) return {bytes, bytes, bytes} end
+      assert.same(every(3 * 64), bytes_of("ring", 3))
+      assert.same(every(2 * 64 + 28 + 40), bytes_of("chain", 3))
+      assert.same(every(3 * 2 * 28), bytes_of("all", 3)) -- all are told the same
+      assert.same(every(3 * (28 + 40)), bytes_of("all", 3, {quota = 75, staleness = 1}))
+      assert.same(every(4 * 64), bytes_of("one-peer-exponential", 4))
+      local hub = {quota = 84} -- which tells three, and is told by each
+      assert.same(every(3 * 64 + 3 * 28), bytes_of("server", 4, hub))
+      hub.filter = {magnitude = 1e9} -- beyond which nothing is
+      assert.same(every(6 * 16), bytes_of("server", 4, hub))
+      -- What is sent in any case leaves nothing for others.
+      assert.same(every(2 * 64 + 2 * 64), bytes_of("chain", 3, {quota = 75, bound = 0}))
     end
   end)
 

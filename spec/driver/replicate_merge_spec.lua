@@ -120,6 +120,8 @@ describe("merges of replicas", function()
     try("there is no 'quota'", {filter = {priority = "magnitude"}})
     try("there is no 'on_round'", {cut = 3})
     try("28", {quota = 5})
+    try("a round has no room for an element in each message of a replica, which tells 3 others " ..
+        "over topology all: at least 84", {replicas = 4, quota = 83})
     refused("OPT", "never exchanged", function()
       meissa.replicate(w, {replicas = 2, exchange = false, every = 3})
     end)
@@ -178,7 +180,7 @@ describe("filters of replicas", function()
       end
       for _, priority in ipairs {"random", "round-robin", "magnitude", "relative"} do
         local w, bytes = train {merge = merge, filter = {priority = priority, seed = SEED},
-                                quota = 16 + 12 * 3}
+                                quota = (K - 1) * (16 + 12 * 3)}
         assert.is_true(bytes <= 30 * K * (K - 1) * (16 + 12 * 3))
         assert.is_true(distance(w, whole) < 0.2)
       end

@@ -230,8 +230,8 @@ describe("the report of replicas", function()
        "sent: changes from 0.1 on, relative, floor 2, residual keep: reproducible"},
       {{filter = {magnitude = 0.5}, residual = "drop"},
        "sent: changes from 0.5 on, magnitude, residual drop: reproducible"},
-      {{quota = 40, bound = 3, residual = "invalidate", filter = {priority = "random"}},
-       "sent: 40 bytes a message, priority random, changes beyond 3 at once, residual invalidate"},
+      {{quota = 90, bound = 3, residual = "invalidate", filter = {priority = "random"}},
+       "sent: 90 bytes a round, priority random, changes beyond 3 at once, residual invalidate"},
     } do
       local text = words(case[1])
       assert.truthy(text:find(case[2], 1, true), text .. " has no " .. case[2])

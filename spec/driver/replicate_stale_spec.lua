@@ -64,18 +64,18 @@ describe("replicas, each as soon as it may,", function()
     local waits = {{"bsp"}, {"notify-ack"}, {}, {"notify-ack", 1}, {"bsp-2barrier"}, {nil, 3},
                    {"notify-ack", 4}, {"pd-delay"}}
     local settings = {
-      {topology = "root-expander"}, {topology = "chain"}, {topology = "one-peer-exponential"},
-      {topology = "ring", push_sum = true}, {filter = {relative = 0.01}, topology = "ring-both"},
-      {merge = {weighted = 0.5}}, {topology = "ring-both", filter = {magnitude = 0.01},
-       residual = "invalidate"}, {topology = "ring", quota = 28},
+      {topology = "root-expander", quota = 75}, {topology = "chain", quota = 60},
+      {topology = "one-peer-exponential"}, {topology = "ring", push_sum = true}, {quota = 84},
+      {filter = {relative = 0.01}, topology = "ring-both"}, {merge = {weighted = 0.5}},
+      {topology = "ring-both", filter = {magnitude = 0.01}, residual = "invalidate"},
       {topology = "one-peer-exponential", push_sum = true}, {topology = "server", push_sum = true},
       {topology = "ring", filter = {sketch = "count", width = 3, depth = 2}, biased = true},
       {topology = "chain", filter = {relative = 0.05}, residual = "drop"},
       {topology = "one-peer-exponential", filter = {magnitude = 0.05}, residual = "invalidate"},
       {topology = "all", push_sum = true}, {filter = {relative = 0.02}},
-      {filter = {magnitude = 0.02}, residual = "drop"}, {quota = 28, bound = 0.1},
+      {filter = {magnitude = 0.02}, residual = "drop"}, {quota = 84, bound = 0.1},
       {filter = {relative = 0.05}, residual = "invalidate", merge = {weighted = 0.5}},
-      {filter = {priority = "random"}, quota = 40, merge = {add = 0.25}, residual = "invalidate"},
+      {filter = {priority = "random"}, quota = 120, merge = {add = 0.25}, residual = "invalidate"},
       {filter = {sketch = "count", width = 3, depth = 2}, merge = {add = 0.25}},
     }
     local wanted = {}

@@ -48,5 +48,17 @@ return {
       {"filters of values go on as those of changes", "lua/meissa/sync/post.lua",
        "if alike and self.settings.rule", "if self.settings.rule"},
     },
+  },  {
+    rule = "a replica's messages of a round share the quota",
+    finders = {{spec = "spec/driver/replicate_filters_spec.lua"},
+               {spec = "spec/driver/replicate_merge_spec.lua"}},
+    mutants = {
+      {"each message has the quota", "lua/meissa/sync/post_filters.lua",
+       "change, (quota - bytes) / left)", "change, quota)"},
+      {"what a message leaves is gone", "lua/meissa/sync/post_filters.lua",
+       "change, (quota - bytes) / left)", "change, quota / #receivers)"},
+      {"a quota without room for an element is one", "lua/meissa/sync/settings.lua",
+       "if s.quota < most * LEAST then", "if s.quota < LEAST then"},
+    },
   },
 }

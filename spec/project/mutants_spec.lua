@@ -181,6 +181,7 @@ local PROMISED = {
   "what on_round sets is data wherever the body uses it",
   "whether all hear all is a matter of edges, and reports and notices tell what follows",
   "merges of changes follow those of values, and go on from what replicas hold",
+  "a replica's messages of a round share the quota",
   "private state has any type, models any memory, and each name of sync is one for all",
 }
 

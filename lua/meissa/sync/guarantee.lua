@@ -100,7 +100,7 @@ function M.filter_words(settings)
     words[1] = string.format("changes from %g on, %s", filter.eps, filter.kind)
     if filter.floor > 0 then words[1] = string.format("%s, floor %g", words[1], filter.floor) end
   end
-  if settings.quota < math.huge then words[#words + 1] = settings.quota .. " bytes a message" end
+  if settings.quota < math.huge then words[#words + 1] = settings.quota .. " bytes a round" end
   if filter.priority then words[#words + 1] = "priority " .. filter.priority_name end
   if settings.bound < math.huge then
     words[#words + 1] = string.format("changes beyond %g at once", settings.bound)

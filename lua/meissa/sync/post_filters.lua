@@ -105,21 +105,25 @@ local function tell_sketch(posts, edge, value, change)
   return 16 + 8 + lib.ms_sketch_bytes(sketch)
 end
 
-local function tell_edge(posts, edge, value, change)
+-- @number room for how many bytes
+local function tell_edge(posts, edge, value, change, room)
   if posts.settings.filter.kind == "sketch" then return tell_sketch(posts, edge, value, change) end
   local filter = filter_at(posts, edge)
-  local sent = tonumber(lib.ms_filter_send(filter, value, change))
+  local sent = tonumber(lib.ms_filter_send(filter, value, change, room))
   local put = change and not posts.shared and add or copy
   put(edge, lib.ms_filter_received(filter), posts.count)
   keep(posts, edge)
   return lib.ms_filter_bytes(sent, posts.count)
 end
 
---- Tells receivers what replica k has come to, or its changes; the bytes.
+--- Tells receivers what replica k has come to, or its changes; the bytes. A quota is shared out to
+-- the messages of the round alike; what one leaves is for those behind it.
 function M.tell(posts, row, k, receivers, value, change)
-  local bytes = 0
+  local bytes, left, quota = 0, #receivers, posts.settings.quota
   for _, to in ipairs(posts.shared and {receivers[1]} or receivers) do
-    bytes = bytes + tell_edge(posts, M.edge_of(posts, row, k, to), value, change)
+    local edge = M.edge_of(posts, row, k, to)
+    bytes = bytes + tell_edge(posts, edge, value, change, (quota - bytes) / left)
+    left = left - 1
   end
   return posts.shared and #receivers * bytes or bytes
 end

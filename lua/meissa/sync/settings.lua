@@ -136,7 +136,7 @@ local function rule_of(filter, settings)
   rule.kind, rule.priority = KINDS[filter.kind], filter.priority or 2
   rule.residual, rule.delta = settings.residual, settings.merge.payload == "delta" and 1 or 0
   rule.eps, rule.floor, rule.seed = filter.eps or 0, filter.floor or 0, filter.seed or 1
-  rule.quota, rule.bound = settings.quota, settings.bound
+  rule.bound = settings.bound
   return rule
 end
 
@@ -153,6 +153,24 @@ function M.set_filter(settings, filter)
 end
 
 -- ------------------------------------------------------------------------------ combinations
+
+-- Bytes of a message of one element.
+local LEAST = 28
+
+-- How many others a replica tells at most.
+local function most_receivers(s)
+  local most = 0
+  for t = 0, s.topology.period - 1 do
+    local counts = {}
+    for i = 1, s.replicas do
+      for _, j in ipairs((topologies.senders(s.topology, i, t))) do
+        counts[j] = (counts[j] or 0) + 1
+        most = math.max(most, counts[j])
+      end
+    end
+  end
+  return most
+end
 
 -- Each a reason why settings are no combination, or nothing.
 local REFUSALS = {
@@ -222,6 +240,14 @@ local REFUSALS = {
     if s.bound < math.huge and s.quota == math.huge and s.filter.kind == "none" then
       return "option 'bound' sends changes that a filter or a quota would leave out, and there " ..
         "is neither: give 'filter' a threshold, filter = {magnitude = eps}, or leave out 'bound'"
+    end
+  end,
+  function(s)
+    local most = s.quota < math.huge and most_receivers(s) or 0
+    if s.quota < most * LEAST then
+      return string.format("quota = %s bytes a round has no room for an element in each message " ..
+                           "of a replica, which tells %d others over topology %s: at least %d",
+                           s.quota, most, s.topology.name, most * LEAST)
     end
   end,
   function(s)
@@ -303,7 +329,7 @@ function M.read(where, options, replicas)
                     staleness = M.staleness(options.staleness),
                     merge = M.merge(options.merge, replicas),
                     quota = options.quota == nil and math.huge or
-                      number(options.quota, 28, "option 'quota', bytes a message,"),
+                      number(options.quota, LEAST, "option 'quota', bytes a round,"),
                     bound = options.bound == nil and math.huge or
                       number(options.bound, 0, "option 'bound'"),
                     residual = choice(options.residual or "keep", RESIDUALS, "option 'residual'"),
