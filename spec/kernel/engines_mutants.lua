@@ -60,8 +60,8 @@ return {
     concerns = function(_, loop) return loop.errors end,
     change = replace("fault->index[0] = (double)x1;", "fault->index[0] = (double)x1 + 1;") },
   { name = "float rows are computed in float", concerns = using "ms_row_axpy_float_float",
-    change = replace("#define NEW(old, other) (double)(old) + a *(double)(other)",
-      "#define NEW(old, other) (float)(old) + (float)a *(float)(other)") },
+    change = replace("#define MS_ADDED(old, other)      (double)(old) + a *(double)(other)",
+      "#define MS_ADDED(old, other) (float)(old) + (float)a *(float)(other)") },
   { name = "a sign of zero is lost", concerns = using "%(%-[vc]%d",
     change = function(text) return (text:gsub("%(%-([vc]%d)", "(0.0 - %1")) end },
 }
