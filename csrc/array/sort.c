@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sorting: see sort.h. Elements become whole numbers in the same order (keys), which are sorted
- * with their places; a few of many are kept in a heap on the way. */
+ * with their places: many digit by digit, few by merging. A few of many are kept in a heap on the
+ * way. */
 #include "array/sort.h"
 
 #include <stdatomic.h>
@@ -14,6 +15,14 @@
 #define FEW   8                  /* a heap finds up to a FEWth of a lane */
 #define SHARE ((int64_t)1 << 15) /* elements that are worth a thread */
 #define SIGN  ((uint64_t)1 << 63)
+
+/* Radix sort: bits and values of a digit, the most digits, and items that are worth counting; the
+ * digits that so many items are sorted by leave few of them together. */
+#define DIGIT_BITS       11
+#define DIGIT_VALUES     ((size_t)1 << DIGIT_BITS)
+#define DIGITS           3
+#define DIGITS_OF(count) ((count) < (int64_t)1 << 17 ? 2 : DIGITS)
+#define MANY             1024
 
 typedef struct item {
   uint64_t key;
@@ -66,6 +75,58 @@ static item *sort_items(item *items, item *room, int64_t count) {
     room = items;
     items = sorted;
   }
+  return items;
+}
+
+/* The bit from which on keys are sorted by so many digits: above these all are alike. */
+static int lowest_bit(const item *items, int64_t count, int digits) {
+  uint64_t differing = 0;
+  for (int64_t i = 0; i < count; i++) differing |= items[i].key ^ items[0].key;
+  int highest = differing == 0 ? 0 : 63 - __builtin_clzll(differing);
+  int lowest = highest + 1 - digits * DIGIT_BITS;
+  return lowest < 0 ? 0 : lowest;
+}
+
+static size_t digit_at(const item *each, int bit) {
+  return each->key >> bit & (DIGIT_VALUES - 1);
+}
+
+/* Puts items in the order of one digit, and keeps that of equal ones. */
+static void scatter(const item *items, int64_t count, int bit, int64_t *next, item *to) {
+  memset(next, 0, DIGIT_VALUES * sizeof *next);
+  for (int64_t i = 0; i < count; i++) next[digit_at(&items[i], bit)]++;
+  int64_t at = 0;
+  for (size_t value = 0; value < DIGIT_VALUES; value++) {
+    int64_t here = next[value];
+    next[value] = at;
+    at += here;
+  }
+  for (int64_t i = 0; i < count; i++) to[next[digit_at(&items[i], bit)]++] = items[i];
+}
+
+/* Sorts items whose keys are in order but for the bits below one. */
+static void sort_runs(item *items, item *room, int64_t count, int bit) {
+  for (int64_t first = 0, end; first < count; first = end) {
+    for (end = first + 1; end < count && items[end].key >> bit == items[first].key >> bit; end++) {
+    }
+    item *sorted = end - first > 1 ? sort_items(items + first, room, end - first) : items + first;
+    if (sorted == room) memcpy(items + first, room, (size_t)(end - first) * sizeof *room);
+  }
+}
+
+/* Radix sort by the first bits that tell keys apart, the least digit first (Knuth, The Art of
+ * Computer Programming, 5.2.5), and merge sort of those that are alike there; gives where the
+ * result is. */
+static item *sort_digits(item *items, item *room, int64_t count) {
+  int64_t next[DIGIT_VALUES];
+  const int digits = DIGITS_OF(count), lowest = lowest_bit(items, count, digits);
+  for (int d = 0; d < digits; d++) {
+    scatter(items, count, lowest + d * DIGIT_BITS, next, room);
+    item *sorted = room;
+    room = items;
+    items = sorted;
+  }
+  if (lowest > 0) sort_runs(items, room, count, lowest);
   return items;
 }
 
@@ -122,6 +183,14 @@ static char *lane_of(const ms_array *array, int dim, int64_t lane) {
   return (char *)array->data + offset * (int64_t)ms_type_of(array->type)->size;
 }
 
+/* The first `most` of items in order. */
+static const item *sort_first(item *items, item *room, int64_t count, int64_t most) {
+  bool few = most <= count / FEW;
+  if (few) select_items(items, count, most);
+  if (!few && count >= MANY) return sort_digits(items, room, count);
+  return sort_items(items, room, few ? most : count);
+}
+
 static void sort_lane(const sorting *s, int64_t lane, item *items, item *room) {
   const int64_t count = s->x->dims[s->dim], most = s->values->dims[s->dim];
   const size_t size = ms_type_of(s->x->type)->size;
@@ -131,9 +200,7 @@ static void sort_lane(const sorting *s, int64_t lane, item *items, item *room) {
     uint64_t key = key_of(s->x->type, from + i * step);
     items[i] = (item){s->descending ? ~key : key, i};
   }
-  bool few = most <= count / FEW;
-  if (few) select_items(items, count, most);
-  const item *sorted = sort_items(items, room, few ? most : count);
+  const item *sorted = sort_first(items, room, count, most);
   char *values = lane_of(s->values, s->dim, lane), *places = lane_of(s->places, s->dim, lane);
   for (int64_t k = 0; k < most; k++) {
     int64_t place = sorted[k].place + 1;

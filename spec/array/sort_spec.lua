@@ -60,7 +60,7 @@ end
 describe("Sorting along a dimension", function()
   it("gives what table.sort gives, equal ones in their order", function()
     local random = draws.whole(draws.of_number(seed))
-    for _, shape in ipairs { { 5, 7 }, { 1, 40 }, { 33, 3 }, { 2, 500 } } do
+    for _, shape in ipairs { { 5, 7 }, { 1, 40 }, { 33, 3 }, { 2, 500 }, { 1030, 2 } } do
       for _, kind in ipairs(kinds) do
         local A = draw_values(random, shape, kind)
         for d = 1, 2 do
@@ -72,6 +72,32 @@ describe("Sorting along a dimension", function()
             local k = random(A:size(d))
             values, places = A:topk(k, d, descending)
             check(A, d, k, descending, values, places)
+          end
+        end
+      end
+    end
+  end)
+
+  it("goes by all bits of many elements, wherever they differ", function()
+    local random = draws.whole(draws.of_number(seed))
+    for _, kind in ipairs(kinds) do
+      for _, count in ipairs { 1024, 3000, kind == "double" and 132000 or nil } do
+        local A, whole = meissa.zeros({ count }, { type = kind }), kind:find "int"
+        for n = 1, count do
+          local value = random(60) - 30 + (random(40) - 1) * 2 ^ -45
+          if random(9) == 1 then value = value * 2 ^ -90 end
+          A[n] = whole and math.floor(value * 2 ^ 25) or value
+        end
+        for _, descending in ipairs { false, true } do
+          local values, places = A:sort(1, descending)
+          local seen = {}
+          for n = 1, count do
+            local value, place = values[n], places[n]
+            assert(value == A[place] and not seen[place], told)
+            seen[place] = true
+            local last = n > 1 and values[n - 1]
+            assert(n == 1 or last == value and places[n - 1] < place or
+              last ~= value and (last < value) ~= descending, told)
           end
         end
       end
