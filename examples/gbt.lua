@@ -51,7 +51,7 @@ local function find_bins()
     local values, place, own = sorted[f], places[f], bin[f]
     local b, greatest = 1, values[math.ceil(n / bins)]
     for k = 1, n do
-      while b < bins and not (values[k] <= greatest) do
+      while b < bins and values[k] > greatest do
         b = b + 1
         greatest = values[math.ceil(b * n / bins)]
       end
