@@ -25,6 +25,91 @@ for _, workers in ipairs({0, 2}) do
     end)
 
     -- The inner loop would be refused by itself: it is no other where the body calls it.
+    -- What the loop of rounds reads of the loop around is what it is there.
+    it("in rounds has the elements, functions and variables of the body around", function()
+      local n = 6
+      local A = meissa.rand({n, 4}, {seed = 3})
+      local whole = meissa.full({n, 4}, 3, {type = "int64"})
+      local function plain(i, step) -- x[j] + step(j) in three rounds, from 1 on
+        local sum = 0
+        for j = 1, 4 do
+          local x = 1
+          for _ = 1, 3 do x = x + step(i, j) end
+          sum = sum + x
+        end
+        return sum
+      end
+      local y = meissa.zeros(n)
+      local function check(step)
+        for i = 1, n do assert.is_true(math.abs(plain(i, step) - y[i]) < 1e-12) end
+        y:fill(0)
+      end
+      local function element(i, j) return A[i][j] end
+      for i in parallel(n) do
+        local x = meissa.ones(4)
+        for _, j in meissa.iterate(x, 3) do x[j] = x[j] + A[i][j] end
+        y[i] = x:sum()
+      end
+      check(element)
+      for i in parallel(n) do
+        local x, row = meissa.ones(4), A[i]
+        for _, j in meissa.iterate(x, 3) do x[j] = x[j] + row[j] * row:dot(A[i]) end
+        y[i] = x:sum()
+      end
+      check(function(i, j) return A[i][j] * A[i]:dot(A[i]) end)
+      for i in parallel(n) do
+        local x = meissa.ones(4)
+        meissa.iterate(x, 3, function(_, j) x[j] = x[j] + A[i][j] end)
+        y[i] = x:sum()
+      end
+      check(element)
+      for i in parallel(n) do
+        local function solve(x, row)
+          for _, j in meissa.iterate(x, 3) do x[j] = x[j] + row[j] + whole[i][j] end
+          return x:sum()
+        end
+        y[i] = solve(meissa.ones(4), A[i])
+      end
+      check(function(i, j) return A[i][j] + 3 end)
+      for i in parallel(n) do
+        local x = meissa.ones(4)
+        for _, lo, hi in meissa.iterate(x, 3, {by = "range", ranges = 2}) do
+          for j = lo, hi do x[j] = x[j] + A[i][j] ^ 2 end
+        end
+        y[i] = x:sum()
+      end
+      check(function(i, j) return A[i][j] ^ 2 end)
+      local least, most, last = math.huge, 0, nil
+      for i in parallel(n, {ordered = true}) do
+        local x, best = meissa.ones(4), 0
+        for _, j in meissa.iterate(x, 3) do
+          local v = x[j]
+          x[j] = v + A[i][j]
+          best, most, last = math.max(best, v), math.max(most, v), v
+          if v < least then least = v end
+        end
+        y[i] = best
+      end
+      local largest = 0
+      for i = 1, n do
+        local best = 1 + 2 * A[i]:max()
+        assert.is_true(math.abs(best - y[i]) < 1e-12)
+        largest = math.max(largest, y[i])
+      end
+      assert.same({1, largest}, {least, most})
+      assert.is_true(math.abs(last - (1 + 2 * A[n][4])) < 1e-12)
+    end)
+
+    it("in functions of replicas writes nothing that the body around has", function()
+      local A = meissa.zeros(4, 2)
+      assert.truthy(message_of(function()
+        for i in parallel(4) do
+          meissa.replicas(2, {}, function() A[i][1] = 7 end)
+        end
+      end):find("captured by meissa.replicas", 1, true))
+      assert.equal(0, A:sum())
+    end)
+
     it("runs plainly in the body's own function and in another", function()
       local A = meissa.zeros(4, 3)
       local function sums(i)

@@ -86,7 +86,7 @@ describe("messages of loops in bodies", function()
       end
     end)
     assert.is_nil(message:find "_m%d*_?[cp]%d")
-    expect.has(message, "named.A is a cdata")
+    expect.has(message, "'about.missing' (a nil value)")
   end)
 
   it("are not raised for what only a kernel's text has", function()

@@ -330,6 +330,22 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
     },
   },
   {
+    rule = "loops of rounds and replicas in a body have what the body's names hold",
+    finders = {{spec = "spec/driver/inner_loop_spec.lua"}},
+    mutants = {
+      {"elements are memory in them, too", "csrc/kernel/emit/index_path.c",
+       "if (ms_emitter_is_reread(emitter, node)) return false;\n", "\n"},
+      {"elements are memory in functions", "csrc/kernel/emit/emitter.c",
+       "if (node->kind == MS_FUNCTION) return true;", ""},
+      {"replicas write by memory", "csrc/kernel/emit/emit.c",
+       "strcmp(binding->name, \"meissa.replicas\") == 0", "false"},
+      {"strict functions are anybody's", "lua/meissa/kernel/helpers.lua",
+       "if type(fn) == \"function\" then known.register", "if false then known.register"},
+      {"what no iteration has assigned is a table", "lua/meissa/driver/iterate.lua",
+       "if rawequal(roots[c], helpers.none) then", "if false then"},
+    },
+  },
+  {
     rule = "what two recordings of a loop leave is compared by what it holds",
     finders = {{spec = "spec/check/check_spec.lua"}},
     mutants = {

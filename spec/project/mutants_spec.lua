@@ -182,6 +182,7 @@ local PROMISED = {
   "whether all hear all is a matter of edges, and reports and notices tell what follows",
   "merges of changes follow those of values, and go on from what replicas hold",
   "a replica's messages of a round share the quota",
+  "loops of rounds and replicas in a body have what the body's names hold",
   "private state has any type, models any memory, and each name of sync is one for all",
 }
 

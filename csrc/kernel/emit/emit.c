@@ -104,6 +104,17 @@ static int find_parameters(ms_emitter *emitter, size_t captures) {
   return ms_parameters_find(emitter->job->loop, false, arrays, emitter->parameter);
 }
 
+/* Whether the body calls what reads a part of it again. */
+static bool rereads(const ms_kernel_job *job) {
+  for (uint32_t c = 0; c < job->loop->capture_count; c++) {
+    const ms_binding *binding = &job->bindings[c];
+    if (binding->kind == MS_BIND_BUILTIN && (strcmp(binding->name, "meissa.iterate") == 0 ||
+                                             strcmp(binding->name, "meissa.replicas") == 0))
+      return true;
+  }
+  return false;
+}
+
 int ms_emitter_prepare(ms_emitter *emitter) {
   size_t captures = (size_t)emitter->job->loop->capture_count + 1;
   size_t symbols = (size_t)emitter->job->loop->tree->symbols + 1;
@@ -123,6 +134,7 @@ int ms_emitter_prepare(ms_emitter *emitter) {
       !emitter->views || !emitter->parameter || find_parameters(emitter, captures) != 0) {
     return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
   }
+  emitter->rereads = rereads(emitter->job);
   if (choose_prefix(emitter) != 0 || find_indices(emitter) != 0 || find_scalars(emitter) != 0)
     return -1;
   if (ms_key_types_find(emitter) == 0 && ms_emitter_view_offsets(emitter) == 0) return 0;

@@ -116,3 +116,15 @@ void ms_emitter_extent(ms_emitter *emitter, uint32_t at, uint32_t dim) {
   emitter->extent_used[at * MS_MAX_DIMS + dim] = true;
   ms_text_format(emitter->out, "%se%u_%u", emitter->prefix, at + 1, dim + 1);
 }
+
+bool ms_emitter_is_reread(const ms_emitter *emitter, const ms_node *node) {
+  if (!emitter->rereads) return false;
+  for (; node != NULL && node != emitter->body; node = node->parent) {
+    const ms_node *around = node->parent;
+    if (node->kind == MS_FUNCTION) return true;
+    if (around != NULL && around->kind == MS_FOR_GENERIC && around->kid[0]->kind == MS_CALL &&
+        node == around->kid[around->kids - 1])
+      return true;
+  }
+  return false;
+}

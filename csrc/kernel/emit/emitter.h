@@ -78,6 +78,7 @@ typedef struct ms_emitter {
   const ms_scalar_plan **scalar; /* by capture; NULL if it is no scalar of the plan */
   ms_local_view **views;         /* by symbol index; NULL for other symbols */
   ms_holds *holds;               /* by symbol index: see key_type.h */
+  bool rereads;                  /* the body calls what reads a part of it again */
   const ms_node **blocked;       /* assignment targets that keep the object's semantics */
   uint32_t blocked_count;
   bool helper_used[MS_HELPER_COUNT];
@@ -138,6 +139,11 @@ void ms_emitter_stride(ms_emitter *emitter, uint32_t at, uint32_t dim);
 
 /* Adds the extent of dimension `dim` of the array that capture `at` is: a number or a name. */
 void ms_emitter_extent(ms_emitter *emitter, uint32_t at, uint32_t dim);
+
+/* Whether a node may be part of what the body gives to meissa.iterate or meissa.replicas: a
+ * function, or the block of a loop over what a call gives. These find the arrays there by what
+ * their names hold, so elements stay elements of arrays. */
+bool ms_emitter_is_reread(const ms_emitter *emitter, const ms_node *node);
 
 /* Finds the locals of the body that can be offsets, and the assignments that cannot be rewritten.
  * Fills emitter->views and emitter->blocked. -1 when memory is out. */

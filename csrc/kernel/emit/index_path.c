@@ -61,6 +61,7 @@ static bool add_list(const ms_emitter *emitter, const ms_node *table, ms_index_p
 }
 
 bool ms_index_path_of(const ms_emitter *emitter, const ms_node *node, ms_index_path *path) {
+  if (ms_emitter_is_reread(emitter, node)) return false;
   if (local_base(emitter, node, path) || array_base(emitter, node, path)) return true;
   if (node->kind != MS_INDEX || node->dotted) return false;
   if (!ms_index_path_of(emitter, node->kid[0], path) || path->listed) return false;

@@ -13,6 +13,7 @@ local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.loop_failure"
 local frames = require "meissa.capture.stack_frame"
+local helpers = require "meissa.kernel.helpers"
 local loop = require "meissa.driver.loop"
 local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
@@ -121,6 +122,16 @@ local function check_ways(run, values)
   for _, binding in ipairs(run.bindings.inner or {}) do check(binding, "what the body calls") end
 end
 
+-- The values of variables; nil where a kernel's text has one that no iteration of the loop around
+-- has assigned.
+local function read_roots(slots, func, level)
+  local roots = frames.read(slots, func, level and level + 1)
+  for c = 1, #slots do
+    if rawequal(roots[c], helpers.none) then roots[c] = nil end
+  end
+  return roots
+end
+
 -- A loop in rounds, ready to be run: {request =, record =, slots =, roots =, env =, versions =}.
 -- `level` is that of the loop's function, seen from here; nil for a closure.
 local function find(request, record, func, level)
@@ -132,7 +143,7 @@ local function find(request, record, func, level)
   if parts then text, moved = records.by_range(record, RANGE, BOUNDS) end
   local split = records.split(record, flags, text, moved)
   local slots = frames.slots(split.captures, func, level and level + 1)
-  roots = frames.read(slots, func, level and level + 1)
+  roots = read_roots(slots, func, level and level + 1)
   if parts then bind_parts(split, roots, parts) end
   local along = request.sync.images and replay.record()
   local depth = math.max(request.sync.versions, along and along.depth or 0)
