@@ -101,4 +101,31 @@ describe("random numbers of models", function()
       return seen:totable()
     end)
   end)
+
+  it("are not those of a model that is built after the body has drawn", function()
+    local function build()
+      return {w = meissa.zeros(1), drawn = {meissa.rand(1)[1], meissa.rand(1)[1]}}
+    end
+    roads.on_all_roads(function()
+      local r = meissa.replicate(build, {replicas = REPLICAS, every = 2, params = params})
+      local seen = meissa.full({n, 4}, -1)
+      for e in parallel(n) do
+        seen[e][1] = meissa.rand(1)[1]
+        if (e - 1) % EACH == 2 then -- in a replica's second round, for the first time
+          local model = r()
+          seen[e][2], seen[e][3] = unpack(model.drawn)
+          seen[e][4] = meissa.rand(1)[1]
+        end
+      end
+      local list = {}
+      for e = 1, n do
+        for d = 1, 4 do
+          if seen[e][d] >= 0 then list[#list + 1] = seen[e][d] end
+        end
+      end
+      assert.equal(n + 3 * REPLICAS, #list)
+      assert.is_true(roads.all_differ(list))
+      return list
+    end)
+  end)
 end)

@@ -169,7 +169,6 @@ end
 for _, name in ipairs {"check", "pair", "triple", "number", "int32", "int64", "wide"} do
   known.register(M[name], "kernel." .. name)
 end
-known.register(M.pow, "math.pow")
 for _, library in ipairs {"math", "bit"} do
   for name, fn in tables.each(strict[library]) do
     if type(fn) == "function" then known.register(fn, library .. "." .. name) end

@@ -180,9 +180,13 @@ function M.recall(own, from, size)
   end
 end
 
---- Keeps generators that nobody has drawn from.
+-- What tells what is drawn before a model is built from what its building draws.
+local BEFORE, SEEDS_BEFORE = 2, 2 ^ 31
+
+--- Keeps generators that nobody has drawn from, for what is drawn before replica k has a model.
 function M.keep_new(draws, k, to, size)
-  local own = M.new(draws, k, k)
+  local own = M.new(draws, k, SEEDS_BEFORE + k)
+  own.place.index[1] = BEFORE
   M.leave(own, M.enter(own))
   M.keep(own, to, size)
 end
