@@ -9,6 +9,7 @@
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes, order)                           job:print(bytes)
  *   job:meet(count, stays) -> boolean                job:leave()
+ *   job:post(stays)   job:posts() -> number | nil    job:await_posts(number) -> boolean
  *
  * Blocks and ranges are numbered from 0. Errors raise: a worker that cannot speak to its driver
  * has nothing left to do. */
@@ -134,6 +135,31 @@ static int job_leave(lua_State *L) {
   return 0;
 }
 
+/* job:post(stays): see ms_worker_post. */
+static int job_post(lua_State *L) {
+  ms_worker_post(job_worker(L), lua_toboolean(L, 2));
+  return 0;
+}
+
+/* job:posts(): see ms_worker_posts. Nothing where all are to leave. */
+static int job_posts(lua_State *L) {
+  uint64_t posts;
+  if (!ms_worker_posts(job_worker(L), &posts)) return 0;
+  lua_pushnumber(L, (lua_Number)posts);
+  return 1;
+}
+
+/* job:await_posts(seen): see ms_worker_await_posts. */
+static int job_await_posts(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  ms_error err;
+  ms_error_clear(&err);
+  int come = ms_worker_await_posts(worker, (uint64_t)luaL_checknumber(L, 2), &err);
+  if (come < 0) return raise(L, &err);
+  lua_pushboolean(L, come);
+  return 1;
+}
+
 /* {pointer, element, size, dims, strides} of one operand. */
 static void push_operand(lua_State *L, const ms_worker *worker, uint32_t number) {
   const ms_operand *operand = &ms_worker_task(worker)->operands[number];
@@ -178,6 +204,9 @@ static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
                                        {"operands", job_operands},
                                        {"meet", job_meet},
                                        {"leave", job_leave},
+                                       {"post", job_post},
+                                       {"posts", job_posts},
+                                       {"await_posts", job_await_posts},
                                        {NULL, NULL}};
 
 static int worker_new(lua_State *L) {

@@ -81,7 +81,9 @@ static const size_t places[MS_STATUS_COUNT] = {
     [MS_STATUS_BEGAN] = offsetof(ms_status_page, began),
     [MS_STATUS_FAILURES] = offsetof(ms_status_page, failures),
     [MS_STATUS_PROGRESS] = offsetof(ms_status_page, progress),
-    [MS_STATUS_MEETING] = offsetof(ms_status_page, meeting)};
+    [MS_STATUS_MEETING] = offsetof(ms_status_page, meeting),
+    [MS_STATUS_POSTS] = offsetof(ms_status_page, posts),
+    [MS_STATUS_SEEN] = offsetof(ms_status_page, seen)};
 
 void ms_status_page_publish(ms_status_page *slot, ms_status which, uint64_t value) {
   _Atomic uint64_t *at = (_Atomic uint64_t *)(void *)((char *)slot + places[which]);

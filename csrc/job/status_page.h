@@ -32,7 +32,7 @@ typedef struct ms_status_page {
   _Alignas(64) _Atomic uint64_t cancel, limit; /* see ms_status */
   _Alignas(64) _Atomic uint64_t running, awaiting, began, failures;
   _Atomic uint64_t place; /* job (low 32 bits) and number of the core where its first block began */
-  _Alignas(64) _Atomic uint64_t progress, meeting;
+  _Alignas(64) _Atomic uint64_t progress, meeting, posts, seen;
   _Alignas(64) _Atomic uint32_t asleep; /* it sleeps, or is about to, until its bell rings */
   _Atomic uint32_t bell;                /* changes with every ring */
 } ms_status_page;

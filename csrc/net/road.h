@@ -21,10 +21,11 @@
 
 /* What is waited for: a worker's first so many blocks of the job, of which `block` is the last. A
  * worker runs its blocks in the plan's order, so one number says which of them are finished. Or, in
- * the midst of a block, that it has come to so many meetings. */
+ * the midst of a block, that it has come to so many meetings; or that all have made more, or less,
+ * posts than so many. */
 typedef struct ms_awaited {
   uint32_t worker, count, block;
-  bool meeting;
+  bool meeting, posts;
   uint64_t until; /* on the road's clock, ns: no longer than this; 0: as long as it takes */
 } ms_awaited;
 
@@ -56,6 +57,8 @@ typedef enum ms_status {
   MS_STATUS_FAILURES, /* job, and how many of its blocks the worker has said to have failed */
   MS_STATUS_PROGRESS, /* job, and how many of its blocks the worker has finished */
   MS_STATUS_MEETING,  /* job, and to how many meetings the worker has come in it */
+  MS_STATUS_POSTS,    /* job, and how many posts the worker has made in it */
+  MS_STATUS_SEEN, /* job, and of how many posts it knows who now waits for more; 0: it does not */
   MS_STATUS_COUNT
 } ms_status;
 

@@ -56,6 +56,7 @@ uint32_t ms_handover_progress(const ms_worker *worker, uint32_t number) {
 }
 
 static bool is_finished(const ms_worker *worker, const ms_awaited *of) {
+  if (of->posts) return ms_posting_changed(worker, of->count);
   if (of->meeting) return of->count <= ms_meeting_count(worker, of->worker);
   if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
   if (of->count <= worker->job.told[of->worker]) return true;
@@ -272,7 +273,8 @@ static bool look_at(const ms_worker *worker, const ms_awaited *before) {
 /* Looks for a while where that takes no core from whoever is waited for. */
 static bool spin_for(ms_worker *worker, const ms_awaited *before) {
   if (is_finished(worker, before)) return true;
-  ms_spin *spin = before->meeting ? &worker->meeting_spin : &worker->token_spin;
+  bool inside = before->meeting || before->posts;
+  ms_spin *spin = inside ? &worker->meeting_spin : &worker->token_spin;
   if (!worker->may_spin || !ms_spin_worthwhile(spin)) return false;
   bool found = look_at(worker, before);
   ms_spin_learn(spin, found);
@@ -287,6 +289,11 @@ static int look_for(ms_worker *worker, const ms_awaited *before, ms_error *err) 
   return taken < 0 ? -1 : is_finished(worker, before);
 }
 
+/* Whether it is not to be waited any longer. */
+static bool is_late(const ms_worker *worker, const ms_awaited *before) {
+  return before->until != 0 && worker->road->now() >= before->until;
+}
+
 int ms_handover_await(ms_worker *worker, const ms_awaited *before, ms_error *err) {
   int found = look_for(worker, before, err);
   if (found != 0) return found < 0 ? -1 : 0;
@@ -294,7 +301,7 @@ int ms_handover_await(ms_worker *worker, const ms_awaited *before, ms_error *err
   ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)before->block + 1);
   int failed = 0;
   while (failed == 0 && !is_finished(worker, before) && !worker->gone &&
-         !ms_worker_cancelled(worker)) {
+         !ms_worker_cancelled(worker) && !is_late(worker, before)) {
     failed = worker->road->wait(worker, before, err);
   }
   if (failed == 0) ms_worker_show(worker, MS_STATUS_AWAITING, 0);

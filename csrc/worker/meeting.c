@@ -24,8 +24,7 @@ static void tell(ms_worker *worker, uint32_t count) {
   }
 }
 
-/* Whether all of the job can be in their blocks at once, and see where the others are. */
-static bool can_meet(const ms_worker *worker) {
+bool ms_meeting_possible(const ms_worker *worker) {
   const ms_schedule *schedule = worker->schedule;
   if (worker->road->by_frames || schedule->count != schedule->workers) return false;
   for (uint32_t w = 0; w < schedule->workers; w++) {
@@ -52,7 +51,7 @@ static int wait_for_all(ms_worker *worker, uint32_t count, ms_error *err) {
 
 int ms_worker_meet(ms_worker *worker, uint32_t count, bool stays, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  if (!can_meet(worker)) return 2;
+  if (!ms_meeting_possible(worker)) return 2;
   if (ms_meeting_count(worker, worker->setup.worker) > job->met) {
     ms_worker_leave(worker);
     return 0;

@@ -80,6 +80,20 @@ int ms_worker_meet(ms_worker *worker, uint32_t count, bool stays, ms_error *err)
  */
 void ms_worker_leave(ms_worker *worker);
 
+/* In the midst of a block tells all other workers of the job that it has left something in shared
+ * memory; or, if it no longer `stays`, that all are to leave. */
+void ms_worker_post(ms_worker *worker, bool stays);
+
+/* How many posts all have made. False: somebody has left, or the job ends, or nobody can wait for
+ * posts, for the reasons of ms_worker_meet. */
+bool ms_worker_posts(ms_worker *worker, uint64_t *posts);
+
+/* Waits for a while until there are others than those of which `seen` was the number. What was
+ * posted is seen. 1: there may be; 0: none come any more, because somebody has left, the job ends,
+ * or all others are at the next meeting or wait, too (then the worker is to post that it leaves);
+ * -1: it cannot go on. */
+int ms_worker_await_posts(ms_worker *worker, uint64_t seen, ms_error *err);
+
 /* Text that the present block prints, for when the job commits. */
 int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err);
 

@@ -54,6 +54,7 @@ static int take_nothing(void *end, ms_letter *letter, ms_error *err) {
 
 /* Whether what is waited for has come. */
 static bool has_come(const ms_worker *worker, const ms_awaited *what) {
+  if (what->posts) return ms_posting_changed(worker, what->count);
   ms_status which = what->meeting ? MS_STATUS_MEETING : MS_STATUS_PROGRESS;
   uint64_t status = ms_status_page_status(&worker->page[what->worker], which);
   return what->count <= ms_status_value(status, worker->job.number, 0);

@@ -3,8 +3,8 @@
  * The inside of a worker, shared by worker.c (its life), worker_receive.c (what it receives),
  * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and
  * worker_checkpoint.c (parts of that), handover.c (hand-overs between workers), meeting.c (where
- * all wait for each other), worker_road.c (how they reach each other) and exchange.c (arrays that
- * all have). */
+ * all wait for each other), posting.c (where they need not), worker_road.c (how they reach each
+ * other) and exchange.c (arrays that all have). */
 #ifndef MS_WORKER_WORKER_STATE_H
 #define MS_WORKER_WORKER_STATE_H
 
@@ -65,6 +65,7 @@ typedef struct ms_worker_job {
   double usual;                   /* ns that waiting takes where it may end before all are there */
   bool printed;                   /* it has printed text */
   uint32_t met;                   /* meetings that this process has come to */
+  uint32_t posted;                /* posts that it has made */
   ms_exchange *exchange;          /* NULL when no operand needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
   ms_block_checkpoint checkpoint; /* with it; without slots when nobody could be replaced alone */
@@ -185,6 +186,13 @@ int ms_handover_await(ms_worker *worker, const ms_awaited *before, ms_error *err
 
 /* meeting.c: to how many meetings of the job a worker has come. */
 uint32_t ms_meeting_count(const ms_worker *worker, uint32_t number);
+
+/* Whether all workers of the job can be in their blocks at once, and see where the others are. */
+bool ms_meeting_possible(const ms_worker *worker);
+
+/* posting.c: whether it need not be waited for more posts than those of which `seen` was the
+ * number, modulo 2^32. */
+bool ms_posting_changed(const ms_worker *worker, uint32_t seen);
 
 /* handover.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
 int ms_handover_take(ms_worker *worker, ms_error *err);

@@ -3,6 +3,10 @@
 -- sparse arrays, options.
 local operations = {spec = "spec/driver/replicas_operations_spec.lua"}
 local exchanged = {spec = "spec/driver/replicas_exchange_spec.lua"}
+local gates = {spec = "csrc/sync/replica_gate_test.c"}
+local posts = {spec = "csrc/worker/posting_test.c"}
+local waiting = {spec = "spec/driver/replicas_stale_spec.lua"}
+local unlike = {spec = "spec/driver/replicas_stale_refused_spec.lua"}
 local lists = {spec = "spec/driver/replicas_exchange_lists_spec.lua"}
 local results = {spec = "spec/driver/replicas_results_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
@@ -70,12 +74,11 @@ return {
       {"bytes between workers are nobody's", "lua/meissa/worker/collective.lua",
        "self.sent = self.sent + (sent or 0)", "self.sent = 0"},
       {"the first exchange changes nothing", "lua/meissa/sync/exchanged_array.lua",
-       "self.posts:hold(self.before, row)", "self.posts:hold(row, row)"},
+       "exchange:hold(self.before, row)", "exchange:hold(row, row)"},
       {"floats are doubles", "lua/meissa/sync/exchanged_array.lua",
-       "vectors.load(copies, self.before)",
-       "ffi.copy(self.before, pointer(row), 8 * self.count)"},
+       "vectors.load(copies, self.before)", "ffi.copy(self.before, row, 8 * self.count)"},
       {"other options begin anew", "lua/meissa/sync/exchanged_array.lua",
-       "made:carry(earlier, self.index, pointer(self.row), pointer(row))", ""},
+       "made:carry(earlier, self.index, from, pointer(row))", ""},
       {"what cannot wait is posted", "lua/meissa/worker/replica_coroutine.lua",
        '  check_call(self, "exchange")\n', ""},
       {"loops' options are not taken", "lua/meissa/worker/replica_coroutine.lua",
@@ -194,6 +197,48 @@ return {
        'table.concat(places, "; "), count', "places[#places], count"},
       {"arrays of a list may share memory", "lua/meissa/worker/replica_coroutine.lua",
        "if array.overlap(list[m], each) then", "if false then"},
+    },
+  },
+  {
+    rule = "a replica goes on without those that are late, as far as it may, and loses nothing",
+    finders = {waiting},
+    mutants = {
+      {"all may go on at any time", "csrc/sync/replica_gate.c",
+       "return missing <= gate->gate->setting.backup;", "(void)missing;\n  return true;"},
+      {"all are waited for", "csrc/sync/replica_gate.c",
+       "ms_gate_count(&terms[i], last + 1);", "last;"},
+      {"nobody need be left out", "csrc/sync/replica_gate.c",
+       "return missing <= gate->gate->setting.backup;", "return missing == 0;"},
+      {"who overtakes is seen", "csrc/sync/replica_gate.c",
+       "return newest < window.hi ? newest : window.hi;", "(void)window;\n  return newest;"},
+      {"what may be overwritten is whole", "csrc/sync/replica_gate.c",
+       "return count_of(counts, sender) + 1 < version + setting->depth;",
+       "(void)sender, (void)version, (void)counts;\n  return true;", finders = {gates}},
+      {"versions lie in one place", "lua/meissa/sync/post_ring.lua",
+       "version % self.depth", "0"},
+      {"what comes late is lost", "lua/meissa/sync/exchanged_array.lua",
+       "return self.ring ~= nil and self.posts:are_changes()", "return false"},
+      {"late ones are not waited for", "lua/meissa/sync/post_ring.lua",
+       "late and lib.ms_replica_gate_settled or lib.ms_replica_gate_open",
+       "lib.ms_replica_gate_open"},
+      {"weights are lost with a staleness", "lua/meissa/sync/post.lua",
+       "if self.at.sum and earlier.at.sum then", "if self.mixes and earlier.mixes then"},
+      {"the first function merges for ever", "lua/meissa/sync/exchanged_array.lua",
+       "if type(options.merge) == \"function\" then self.posts:call(options.merge) end\n", "\n",
+       finders = {unlike}},
+      {"shards are told of before all meet", "lua/meissa/worker/hosted.lua",
+       "if replica_coroutines.is_alone(replica) then return list end\n", "\n"},
+      {"r may be called by what merges", "lua/meissa/worker/replica_coroutine.lua",
+       "run.meeting = \"exchange\"", "run.meeting = nil", finders = {unlike}},
+      {"those who wait for each other wait on", "csrc/worker/posting.c",
+       "ms_status_value(status, worker->job.number, ~seen) != seen", "status != 1",
+       finders = {posts}},
+      {"who leaves is waited for", "csrc/worker/posting.c",
+       "over = over || posts_of(worker, w) == LEFT || ms_meeting_count(worker, w) == LEFT;", ";",
+       finders = {posts}},
+      {"who meets is waited for", "csrc/worker/posting.c",
+       "|| ms_meeting_count(worker, w) > worker->job.met) continue;", ") continue;",
+       finders = {posts}},
     },
   },
   {

@@ -99,7 +99,7 @@ return {
        "if alike and self.settings.rule and earlier.settings.rule then", "if false then",
        finders = {answers}},
       {"push-sum begins anew when options change", "lua/meissa/sync/post.lua",
-       "if self.mixes and earlier.mixes then", "if false then", finders = {answers}},
+       "if self.at.sum and earlier.at.sum then", "if false then", finders = {answers}},
       {"sigma counts twice", "lua/meissa/sync/settings.lua",
        "parsed.factor = gamma / parsed.sigma", "parsed.factor = gamma / parsed.sigma ^ 2"},
     },
@@ -328,7 +328,7 @@ return {
       {"exchanges without the driver do not count", "lua/meissa/worker/hosted.lua",
        "    meetings.count(run, request.kind, request.values)\n", ""},
       {"all is the driver's", "lua/meissa/worker/hosted.lua",
-       "self.collective:join(self:waiting())", "self.collective:join(nil)"},
+       "self.collective:join(waiting)", "self.collective:join(nil)"},
     },
   },
   {

@@ -66,19 +66,25 @@ end
 -- Bytes of the largest mailbox: beyond that memory arrays travel.
 local MOST_BOARD = 2 ^ 30
 
---- A mailbox that the workers see; nil where memory is not shared, or there is none.
--- @number rows how many @number size bytes of each, at least
-function M.mailbox(rows, size)
-  if worker_count.by_value(pool.session()) or rows * size > MOST_BOARD then return nil end
-  local doubles = math.ceil(size / 8)
-  local ok, memory = interrupt.pcall(array.zeros, {rows, doubles})
-  if not ok then return nil end
-  return mailboxes.new(array.core(memory).data, rows, 8 * doubles, memory)
+--- Memory that the workers see, an array of doubles; nil where memory is not shared, or there is
+-- none.
+function M.memory(doubles)
+  if worker_count.by_value(pool.session()) or 8 * doubles > MOST_BOARD then return nil end
+  local ok, memory = interrupt.pcall(array.zeros, {doubles})
+  return ok and memory or nil
 end
 
--- The operands of a job with mailboxes, and what tells of them; nil where there are none. Nothing
--- is undone in them.
-local function place(told, read, written, other)
+--- A mailbox there; nil likewise.
+-- @number rows how many @number size bytes of each, at least
+function M.mailbox(rows, size)
+  local doubles = math.ceil(size / 8)
+  local memory = M.memory(rows * doubles)
+  return memory and mailboxes.new(array.core(memory).data, rows, 8 * doubles, memory)
+end
+
+-- The operands of a job with mailboxes and rings, and what tells of them; nil where there are none.
+-- Nothing is undone in them.
+local function place(told, read, written, other, rings)
   if not written then return nil end
   local operands = ffi.gc(c_api.call(c_api.lib.ms_operands_new, 0), c_api.lib.ms_operands_free)
   local function add(mailbox)
@@ -86,17 +92,22 @@ local function place(told, read, written, other)
       number = c_api.call(c_api.lib.ms_operands_array, operands, array.core(mailbox.keep), 0, nil)}
   end
   told.read, told.written, told.other = add(read), add(written), add(other)
+  told.rings = {}
+  for slot, ring in tables.each(rings) do
+    told.rings[slot] = {number = add(ring).number, began = ring.began, workers = ring.workers}
+  end
   return operands
 end
 
 -- What the blocks of a step give, together.
 local function gather(hosting, results)
-  local all = {left = {}, meetings = 0, needed = 0, reduces = 0, bytes = 0}
+  local all = {left = {}, meetings = 0, needed = 0, reduces = 0, bytes = 0, sent = 0}
   for b = 1, hosting.blocks do
     local each = encoded.from_message(results[b - 1])
     for _, name in ipairs {"meetings", "needed", "reduces", "bytes"} do
       all[name] = math.max(all[name], each[name])
     end
+    all.sent = all.sent + each.sent
     for k = hosting.firsts[b], hosting.firsts[b + 1] - 1 do all.left[k] = each.left[k] end
   end
   return all
@@ -106,12 +117,13 @@ end
 -- @tab hosting what `new` gave @tab told what all are told
 -- @tab[opt] read the mailbox that `told` speaks of
 -- @tab[opt] written the mailbox for what they leave, @tab[opt] other another one
+-- @tab rings by slot, those that replicas exchange in (meissa.sync.post_ring)
 -- @treturn table what their blocks give (meissa.worker.hosted), together
 -- Errors: WRK INT NET.
-function M.step(hosting, told, read, written, other)
+function M.step(hosting, told, read, written, other, rings)
   local session = pool.session()
   told.firsts = hosting.firsts
-  local operands = place(told, read, written, other)
+  local operands = place(told, read, written, other, rings)
   local outcome, failure = pool.during_loop(session.run, session, {
     key = hosted.KEY, kernel = hosted.KEY, run = buffer.encode(told), operands = operands,
     plan = hosting.grid.core,

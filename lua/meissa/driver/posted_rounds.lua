@@ -23,7 +23,6 @@ local settings_of = require "meissa.sync.settings"
 local shares_of = require "meissa.plan.share"
 local tables = require "meissa.base.tables"
 local vectors = require "meissa.sync.vector"
-local versioned = require "meissa.plan.versioned"
 local version_memory = require "meissa.driver.version_memory"
 local waits = require "meissa.sync.waits"
 
@@ -198,7 +197,7 @@ local function on_workers() return not nesting.in_body and pool.workers() > 0 en
 
 -- How the blocks of a job wait for each other.
 local function describe(self)
-  local sync, first, reads = self.sync, versioned.packed(self.found)
+  local sync, first, reads = self.sync, waits.packed(self.found)
   return waits.of_job(sync, first, reads, self.found.sets,
                       sync.images and (sync.lags or on_workers() or replay.record()))
 end

@@ -2,13 +2,15 @@
 --- meissa.replicas: a function that runs once for each replica, and says itself when to exchange.
 --
 -- A replica is a coroutine. All run until each has come to an exchange, which is then done for all
--- at once, in the order of the replicas: so the bits depend on the function alone. The coroutines
+-- at once, in the order of the replicas: so the bits depend on the function alone. Where staleness
+-- lets a replica go on without the others it does, as soon as it may. The coroutines
 -- live on the workers (meissa.worker.hosted), a job for each step; or in this process, where there
 -- are no workers, one replica, or something that cannot travel. Nothing that replicas can see tells
 -- them where they are: each has copies of what the function captures, and random numbers of its
 -- own.
 -- @module meissa.driver.replica_functions
 
+local array = require "meissa.array"
 local replica_stubs = require "meissa.worker.replica_stub"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
 local replica_groups = require "meissa.sync.replica_group"
@@ -28,16 +30,31 @@ local lags = require "meissa.driver.lags"
 
 local M = {}
 
--- Whether all have returned; raises where some wait for one that has.
+-- Whether all have returned; raises where some wait for one that has, or that waits for them.
 local function all_finished(run)
-  local finished, waiting
+  local finished, waiting, alone, meets
   for _, replica in ipairs(run.replicas) do
     if replica.finished then finished = finished or replica else waiting = waiting or replica end
+    if replica_coroutines.is_alone(replica) then
+      alone = alone or replica
+    elseif not replica.finished then
+      meets = meets or replica
+    end
   end
   if finished and waiting then
     errors.raise("BDY", "replica %d has returned while replica %d waits for it in %s: all call " ..
                  "it equally often, or one that has finished calls allReduce(nil, op, zero)",
                  finished.index, waiting.index, waiting.request.kind)
+  end
+  if alone and meets and meets.request.kind == "exchange" then
+    errors.raise("OPT", "r:exchange: replica %d has other options than replica %d, or exchanges " ..
+                 "another array", meets.index, alone.index)
+  elseif alone and meets then
+    errors.raise("BDY", "replica %d waits for the others in %s, replica %d in %s", meets.index,
+                 meets.request.kind, alone.index, alone.request.kind)
+  elseif alone then
+    errors.raise("BDY", "replica %d waits in r:exchange for one that exchanges another array",
+                 alone.index)
   end
   return not waiting
 end
@@ -88,17 +105,33 @@ local function publish(run)
   end
 end
 
+-- Goes on with those that may without the others, in turns; what they write to shards is not seen
+-- before all meet.
+local function go_on_alone(run)
+  local moves
+  repeat
+    moves = false
+    for _, replica in ipairs(run.replicas) do
+      if replica_coroutines.may_go_on(replica) then
+        replica_coroutines.go_on(replica)
+        moves = true
+      end
+    end
+  until not moves
+end
+
 local function run_here(run, fn, setup, arguments, count)
   replica_coroutines.set_up(setup, 1)
   for k = 1, run.count do replica_coroutines.begin(run, k, fn, arguments, count) end
-  publish(run)
-  while not all_finished(run) do
+  while true do
+    go_on_alone(run)
+    publish(run)
+    if all_finished(run) then break end
     local answer, gets = meet_all(run)
     for _, replica in ipairs(gets and run.replicas or {}) do
       values.assign(replica.request.values, gets)
     end
     for _, replica in ipairs(run.replicas) do replica_coroutines.go_on(replica, answer) end
-    publish(run)
   end
   for k, replica in ipairs(run.replicas) do run.results[k] = message.open(replica.result)[1] end
 end
@@ -145,7 +178,7 @@ local function take(run, left)
     replica.request = nil
     if left[k].request then
       replica.request = message.open(left[k].request, run.mailbox)[1]
-    else
+    elseif left[k].result then
       replica.finished, run.results[k] = true, message.open(left[k].result)[1]
     end
   end
@@ -196,17 +229,28 @@ end
 -- were written.
 local function make_step(run, told)
   run.told = run.told + 1
+  told.count = run.count
   told.id, told.step, told.stamp = last_id, run.told, last_id * 2 ^ 32 + run.stamps
   told.reduces, told.bytes = run.reduces, run.bytes
-  local met = hosting.step(run.hosting, told, run.read, run.mailbox, run.other)
+  local met = hosting.step(run.hosting, told, run.read, run.mailbox, run.other, run.rings)
   run.stamps = run.stamps + 2 * (met.meetings + 1)
-  run.reduces, run.bytes = met.reduces, met.bytes
+  run.reduces, run.bytes = met.reduces, met.bytes + met.sent
   run.needed = math.max(run.needed, met.needed)
   if met.meetings > 0 and met.meetings % 2 == 0 then
     run.mailbox, run.other = run.other, run.mailbox -- where the last meeting was
   end
   if run.mailbox then run.mailbox:clear() end
   return take(run, met.left)
+end
+
+-- Whether some replica may go on without the others.
+local function any_goes_on(run)
+  for k, replica in ipairs(run.replicas) do
+    local request = replica.request
+    local ring = request and request.ring and run.rings[request.slot]
+    if ring and ring:is_open(k, request.round, request.late) then return true end
+  end
+  return false
 end
 
 local function run_there(run, sent)
@@ -216,12 +260,19 @@ local function run_there(run, sent)
   run.other = run.mailbox and hosting.mailbox(run.count, FIRST_ROW)
   if not run.other then run.mailbox = nil end
   for k = 1, run.count do run.replicas[k] = {index = k, held = {}} end
-  local shards = make_step(run, {count = run.count, draws = run.draws, sent = sent,
+  local shards = make_step(run, {draws = run.draws, sent = sent,
                                  torch = package.loaded.torch ~= nil})
-  while not all_finished(run) do
+  while true do
+    while any_goes_on(run) do
+      turn_mailboxes(run)
+      -- What was written to shards is not seen before all meet.
+      local more = make_step(run, {shards = {}, held = #shards > 0})
+      for _, each in ipairs(more) do shards[#shards + 1] = each end
+    end
+    if all_finished(run) then break end
     local answer = meet_there(run)
     turn_mailboxes(run)
-    shards = make_step(run, {count = run.count, answer = answer, shards = shards})
+    shards = make_step(run, {answer = answer, shards = shards})
   end
 end
 
@@ -233,7 +284,7 @@ end
 local function run_on_workers(run, sent)
   io.stdout:flush() -- what is printed here comes before what replicas print
   run.hosting = hosting.new(run.count)
-  run.owned = true
+  run.owned, run.workers, run.share = true, pool.workers(), hosting.memory
   for attempt = 1, 2 do
     local ok, err = pcall(run_there, run, sent)
     if ok then return end
@@ -243,7 +294,7 @@ local function run_on_workers(run, sent)
       errors.raise("WRK", "meissa.replicas: %s, for the second time", err.what)
     end
     io.stderr:write("meissa: meissa.replicas: ", err.what, ": all begin again\n")
-    run.slots, run.reduces, run.bytes = {}, 0, 0
+    run.slots, run.rings, run.reduces, run.bytes = {}, {}, 0, 0
   end
 end
 
@@ -287,6 +338,9 @@ local function run_all(run, fn, setup, ...)
   if not ok then error(err, 0) end
 end
 
+-- Memory of this process, as an array of doubles.
+local function memory_here(doubles) return array.zeros {doubles} end
+
 --- Runs a function once for each replica; see the manual.
 -- @number count how many replicas
 -- @tab[opt] options `setup(worker)`, called once in each process before; `seed` of random numbers
@@ -300,7 +354,8 @@ function M.replicas(count, options, fn, ...)
   local draws = random.next_loop()
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
-               kept = {}, draws = draws,
+               kept = {}, draws = draws, sent = 0, rings = {}, workers = 1, share = memory_here,
+               tell = function() end,
                lags_of = function(given, t) return lags.of_round(given, draws, t, count) end}
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true

@@ -175,7 +175,7 @@ function M.describe(self, run)
   self.found = found
   run.plan.notes = versioned.words(found, asked, self.versions.memory:bytes())
   run.plan.readers, run.plan.diameter = found.most, versioned.diameter(found)
-  local first, reads = versioned.packed(found)
+  local first, reads = waits.packed(found)
   return waits.of_job(asked, first, reads, found.sets,
                       asked.images and (asked.lags or on_workers() or recorded()))
 end

@@ -152,24 +152,6 @@ function M.read_sets(run, sets, known)
   return found
 end
 
---- The same as a job takes it: two strings, nil where each range reads all.
-function M.packed(found)
-  if found.full then return nil, nil end
-  local ranges, total = #found.sets, 0
-  local starts, list = ffi.new("uint64_t[?]", ranges + 1), {}
-  for r = 1, ranges do
-    for other = 1, ranges do
-      if found.sets[r][other] then
-        total = total + 1
-        list[total] = other - 1
-      end
-    end
-    starts[r] = total
-  end
-  local reads = ffi.new("uint32_t[?]", total + 1, list)
-  return ffi.string(starts, 8 * (ranges + 1)), ffi.string(reads, 4 * (total + 1))
-end
-
 -- How many rounds it takes what one range makes to reach the range that is farthest from it; nil
 -- where it never reaches all.
 local function eccentricity(readers, from, ranges)

@@ -5,9 +5,11 @@
 -- A round is one of posts (meissa.sync.post), as in loops: a replica's row has what it holds and
 -- tells. The replica itself keeps its row and posts; whoever has the rows of all merges, which is
 -- the worker that carries it, or the driver, and gives it its next row, with what it goes on with.
--- All replicas come to a round together, so each hears the newest of all that it may hear, that
--- round, unless `lags` are injected; nobody is late. Before the first round each holds zeros: all
--- is change. One thread.
+-- The first rounds by some options all come to together, and by exact ones every round; so they do
+-- where `lags` are injected, by which each hears older ones. Else, where there is memory for a ring
+-- (meissa.sync.post_ring), a replica's row is there from then on, and it merges by itself what it
+-- hears, as soon as it may; before it goes over to other options, what has come late.
+-- Before the first round each holds zeros: all is change. One thread.
 -- @module meissa.sync.exchanged_array
 
 local array = require "meissa.array"
@@ -84,6 +86,10 @@ end
 function M.open(options, count, replicas, alike)
   check(options)
   local settings = settings_of.read("r:exchange", options, replicas)
+  if options.timeout ~= nil then
+    errors.raise("OPT", "r:exchange: option 'timeout' measures how long exchanges of loops " ..
+                 "(meissa.replicate) take; here 'backup' says how many need not be waited for")
+  end
   local lags = waits.open(settings.waits, 1).lags
   local exact = settings_of.is_exact(settings)
   return posts.new(settings, count, {lagged = lags ~= nil, exact = exact, by_round = exact,
@@ -114,6 +120,18 @@ local function copy_of(options)
   return copy
 end
 
+-- The memory of the row that it is at.
+local function row_of(self)
+  if self.ring then return self.ring:row(self.index, self.t - self.first + 1) end
+  return pointer(self.row)
+end
+
+--- In which round by some options a ring is opened: what is exchanged just once needs none.
+M.OPENS = 2
+
+--- Whether rounds wait in their own way, so that replicas may go on without meeting.
+function M.is_stale(exchange, lags) return not exchange.exact and not lags end
+
 -- Begins a row by other options, or the first ones; rounds are counted from here.
 local function begin(self, options)
   local earlier = self.posts
@@ -123,11 +141,13 @@ local function begin(self, options)
   if self.index == 1 then guarantees.notice("r:exchange", made.settings) end
   made:begin(self.index, self.before, pointer(row))
   if earlier then
-    earlier:renew(self.before, pointer(self.row))
-    made:carry(earlier, self.index, pointer(self.row), pointer(row))
+    local from = row_of(self)
+    earlier:renew(self.before, from)
+    made:carry(earlier, self.index, from, pointer(row))
   end
   self.posts, self.row, self.options, self.first = made, row, copy_of(options), self.t
-  self.spare = nil
+  self.spare, self.ring = nil, nil
+  self.stale = M.is_stale(made, lags)
   self.text = not lags and M.text(options) or nil
   self.began = lags and row:clone() or nil
 end
@@ -145,52 +165,131 @@ local function copies_of(list)
   return copies, made
 end
 
+--- How many rounds there were by the present options.
+function Exchanged:round() return self.t - self.first end
+
+--- Whether these are other options than the last ones.
+function Exchanged:changes(options)
+  return not (self.options and M.same_options(self.options, options, M.RULES))
+end
+
+-- Moves its row into a ring.
+local function enter(self, ring)
+  local round = self.t - self.first
+  ffi.copy(ring:row(self.index, round + 1), pointer(self.row), 8 * self.posts.at.size)
+  self.ring, self.row, self.spare = ring, nil, nil
+end
+
 --- Posts what a list of arrays holds; what has to be known of that where it is merged: {values =
 -- {the row}, count, options, t, round = the same counted from the last change of options, alike =
 -- whether all began that with the same, form = all but the values as text, if others can merge it
--- that know no more, began = with lags, before the first round, the row before it}.
+-- that know no more, began = with lags, before the first round, the row before it}; or, where the
+-- replica merges by itself, {ring = true, round =}.
+-- @tab[opt] ring one that all may have begun since (meissa.sync.post_ring)
 -- Errors: OPT.
-function Exchanged:post(list, options)
-  if not (self.options and M.same_options(self.options, options, M.RULES)) then
+function Exchanged:post(list, options, ring)
+  if self:changes(options) then
     begin(self, options)
+  elseif ring and not self.ring and ring.began == self.first then
+    enter(self, ring)
   end
+  if type(options.merge) == "function" then self.posts:call(options.merge) end
+  local row = row_of(self)
   self.t = self.t + 1
-  local row = pointer(self.row)
+  local round, exchange = self.t - self.first, self.posts
   vectors.load(copies_of(list), row)
-  self.posts:hold(self.before, row)
-  self.posts:post(self.index, self.t, row)
-  local round = self.t - self.first
+  if exchange:are_changes() then exchange:hold(self.before, row) end
+  exchange:post(self.index, self.t, row)
+  if self.ring then
+    self.sent = row[exchange.at.bytes]
+    self.ring:post(self.index, round)
+    return {ring = true, round = round}
+  end
+  -- A ring is the driver's to open.
+  local together = self.text and not (self.stale and round == M.OPENS)
   return {values = {self.row}, count = self.count, options = options, t = self.t, round = round,
           alike = self.alike,
-          form = self.text and string.format("%d %d %d %s", self.count, self.t, round, self.text),
+          form = together and
+            string.format("%d %d %d %s", self.count, self.t, round, self.text) or nil,
           began = round == 1 and self.began or nil}
+end
+
+-- Has arrays hold what a vector says; see copies_of.
+local function put(list, copies, made, vector)
+  vectors.store(copies, vector)
+  for n, copy in tables.each(made) do list[n]:copy(copy) end
+end
+
+-- Has the arrays hold what a row says, with which the replica goes on.
+local function store(self, list, row)
+  local copies, made = copies_of(list)
+  put(list, copies, made, row)
+  vectors.load(copies, self.before) -- floats are rounded
 end
 
 --- Goes on with the next row, and has the arrays hold what it says.
 function Exchanged:take(list, row)
-  local copies, made = copies_of(list)
-  vectors.store(copies, pointer(row))
-  for n, copy in tables.each(made) do list[n]:copy(copy) end
-  vectors.load(copies, self.before) -- floats are rounded
+  store(self, list, pointer(row))
   self.spare, self.row = self.row, row
+end
+
+-- Merges what is heard in the ring.
+local function merge_there(self, late)
+  local ring, round, k = self.ring, self.t - self.first, self.index
+  local row = ring:row(k, round + 1)
+  local function merge()
+    local heard = ring:heard(k, round, late)
+    M.merge_into(self.posts, k, self.t, heard, row)
+    return ring:is_intact(heard)
+  end
+  repeat until merge()
+  return row
+end
+
+--- Goes on in the ring, and has the arrays hold what it hears there.
+function Exchanged:take_there(list) store(self, list, merge_there(self, false)) end
+
+--- Whether something may have been told by the last options that this replica has not heard, and is
+-- lost unless it does.
+function Exchanged:has_late() return self.ring ~= nil and self.posts:are_changes() end
+
+--- Takes what has come late: the arrays change by it.
+function Exchanged:take_late(list)
+  local row, count = merge_there(self, true), self.count
+  local copies, made = copies_of(list)
+  local vector = vectors.new(count)
+  vectors.load(copies, vector)
+  for n = 0, count - 1 do vector[n] = vector[n] + (row[n] - self.before[n]) end
+  put(list, copies, made, vector)
+  ffi.copy(self.before, row, 8 * count)
+end
+
+--- Whether it may go on with the round that it has posted.
+-- @bool late whether it is to take what has come late
+function Exchanged:is_open(late)
+  return self.ring:is_open(self.index, self.t - self.first, late)
 end
 
 -- ------------------------------------------------------------------------------------- merging
 
---- The next row of replica k, with the value that it goes on with, after round t.
+--- Makes the next row of replica k, with the value that it goes on with, after round t.
 -- @tab exchange of meissa.sync.post @tab heard as Posts:merge takes it
--- @tab[opt] spare a row that nobody needs any more
--- @treturn DistArray the row
+-- @param next_row its memory
 -- Errors: BDY.
-function M.merge(exchange, k, t, heard, spare)
-  local row = spare or array.zeros {exchange.at.size}
-  local next_row = pointer(row)
-  local count = exchange.count
+function M.merge_into(exchange, k, t, heard, next_row)
   local anew = exchange.at.anew
   ffi.copy(next_row + anew, heard.own + anew, 8 * (exchange.at.size - anew))
   local value = exchange:merge(k, t, heard, next_row, next_row)
-  if value ~= next_row then ffi.copy(next_row, value, 8 * count) end
+  if value ~= next_row then ffi.copy(next_row, value, 8 * exchange.count) end
   next_row[exchange.at.bytes] = 0
+end
+
+--- The same; the row is new.
+-- @tab[opt] spare a row that nobody needs any more
+-- @treturn DistArray the row
+function M.merge(exchange, k, t, heard, spare)
+  local row = spare or array.zeros {exchange.at.size}
+  M.merge_into(exchange, k, t, heard, pointer(row))
   return row
 end
 

@@ -2,12 +2,15 @@
 --- Meetings: what is done when all replicas of meissa.replicas have come to the same exchange.
 --
 -- Each takes the run of the replicas ({count, slots, reduces, bytes, lags_of, owned = true where
--- what they give is nobody else's, ...}) and their requests, in their order, and checks that
--- these go together. What all get it gives; exchanges work in place. One thread; nothing waits.
+-- what they give is nobody else's, rings = by slot, share(doubles) = memory that all processes see,
+-- an array, or nil, workers = how many there are, ...}) and their requests, in their order, and
+-- checks that these go together. What all get it gives; exchanges work in place. One thread;
+-- nothing waits.
 -- @module meissa.sync.meeting
 
 local errors = require "meissa.base.errors"
 local exchanged_arrays = require "meissa.sync.exchanged_array"
+local post_rings = require "meissa.sync.post_ring"
 local values = require "meissa.sync.values"
 
 local M = {}
@@ -110,6 +113,18 @@ local function versions_of(run, slot, first)
   end
 end
 
+-- From here on replicas that need not meet do not: what they have come with is where they go on.
+local function open_ring(run, slot, first, rows)
+  run.rings[first.slot] = nil
+  if not exchanged_arrays.is_stale(slot.exchange, slot.lags) then return end
+  local ring = post_rings.new(slot.exchange, run.workers, slot.began)
+  local memory = run.share(ring:room())
+  if not memory then return end
+  ring:place(exchanged_arrays.pointer(memory), memory)
+  ring:begin(rows, first.round)
+  run.rings[first.slot] = ring
+end
+
 --- Exchanges one array of each replica: each request gets its next row, `merged`.
 -- Errors: OPT BDY.
 function M.exchange(run, requests)
@@ -132,6 +147,7 @@ function M.exchange(run, requests)
     })
   end
   run.bytes = run.bytes + exchanged_arrays.bytes(slot.exchange, rows)
+  if round == exchanged_arrays.OPENS then open_ring(run, slot, first, rows) end
   versions[round - (lagged and slot.lags.most or 0)] = nil
 end
 

@@ -304,10 +304,10 @@ end
 -- the other way round: these begin anew with what replicas hold.
 -- @tab earlier the posts @number k the replica @param from its row there @param row its row here
 function Posts:carry(earlier, k, from, row)
-  if not (self.exact and earlier.exact) then return end
-  if self.mixes and earlier.mixes then
+  if self.at.sum and earlier.at.sum then
     copy(row + self.at.sum, from + earlier.at.sum, self.count + 1)
   end
+  if not (self.exact and earlier.exact) then return end
   local alike = self.settings.merge.payload == earlier.settings.merge.payload
   if alike and self.settings.rule and earlier.settings.rule then
     filters.carry(self, earlier, k, from, row)

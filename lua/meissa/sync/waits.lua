@@ -160,6 +160,36 @@ function M.open(asked, workers)
           oldest = (setting.backup > 0 or setting.timeout > 0) and lag or nil}
 end
 
+--- Sets of ranges as a job, or a gate, takes them: two strings, nil where each range reads all.
+-- @tab found {sets = by range, from 1, the ranges that are read, full = whether these are all}
+function M.packed(found)
+  if found.full then return nil, nil end
+  local ranges, total = #found.sets, 0
+  local starts, list = ffi.new("uint64_t[?]", ranges + 1), {}
+  for r = 1, ranges do
+    for other = 1, ranges do
+      if found.sets[r][other] then
+        total = total + 1
+        list[total] = other - 1
+      end
+    end
+    starts[r] = total
+  end
+  local reads = ffi.new("uint32_t[?]", total + 1, list)
+  return ffi.string(starts, 8 * (ranges + 1)), ffi.string(reads, 4 * (total + 1))
+end
+
+--- The gate of replicas that exchange each when it may (csrc/sync/replica_gate.h).
+-- @tab asked what M.parse gave @number workers as M.open takes it @number replicas how many
+-- @tab found whom each hears, itself among them, as M.packed takes it
+function M.gate(asked, workers, replicas, found)
+  local first, reads = M.packed(found)
+  find(asked, workers)
+  local gate = c_api.call(c_api.lib.ms_replica_gate_new, setting, replicas,
+                          ffi.cast("const uint64_t *", first), ffi.cast("const uint32_t *", reads))
+  return ffi.gc(gate, c_api.lib.ms_replica_gate_free)
+end
+
 --- How the blocks of a job wait, as it takes it.
 -- @tab open what M.open gave
 -- @param first @param reads what each block reads, packed @tab sets the same, of ranges

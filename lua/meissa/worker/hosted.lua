@@ -16,6 +16,7 @@ local encoded = require "meissa.base.encoded"
 local mailboxes = require "meissa.kernel.mailbox"
 local meetings = require "meissa.sync.meeting"
 local message = require "meissa.kernel.message"
+local post_rings = require "meissa.sync.post_ring"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
 local replica_stubs = require "meissa.worker.replica_stub"
 local system = require "meissa.base.system"
@@ -43,8 +44,12 @@ end, remedy = "Replicas give each other numbers, strings, dense arrays, tensors,
 -- Nothing fits into it.
 local NO_MAILBOX = mailboxes.new(nil, 0, 0)
 
--- Seconds after which the driver is to know that replicas are still at work.
+-- Seconds after which the driver is to know that replicas are still at work, where all meet, or has
+-- what they have printed;
 local PATIENCE = 0.25
+
+-- and after which it looks what becomes of those that wait for posts.
+local LONGEST_WAIT = 10
 
 -- The run that the driver speaks of, begun here if it is new.
 local function run_of(told)
@@ -52,8 +57,8 @@ local function run_of(told)
   if told.torch then pcall(require, "torch") end -- its generator is to be the replicas' own
   local sent, arrays = message.open(told.sent)
   run = {id = told.id, count = told.count, draws = told.draws, replicas = {}, reduces = 0,
-         bytes = 0, fn = sent[1], arguments = sent[2], given = sent[3], arrays = arrays,
-         numbers = {}, seen = 0}
+         bytes = 0, sent = 0, rings = {}, fn = sent[1], arguments = sent[2], given = sent[3],
+         arrays = arrays, numbers = {}, seen = 0}
   for number, each in ipairs(arrays) do run.numbers[each] = number end
   replica_coroutines.set_up(sent[4], M.worker)
   return run
@@ -69,9 +74,24 @@ local function publish(told)
   end
 end
 
--- What a replica has written to its shards since it was last asked.
+-- The rings of a job, where its operands have them. Each was begun with options that the replicas
+-- here exchange by.
+local function place_rings(told, first)
+  local replica = run.replicas[first]
+  for slot, each in tables.each(told.rings or {}) do
+    local known, exchanged = run.rings[slot], replica_coroutines.exchanged(replica, slot)
+    if not known or known.began ~= each.began then
+      known = exchanged and post_rings.new(exchanged.posts, each.workers, each.began)
+      run.rings[slot] = known
+    end
+    if known then known:place(each.pointer) end
+  end
+end
+
+-- What a replica has written to its shards since it was last asked. Before all meet nobody is told.
 local function written(replica)
   local list = {}
+  if replica_coroutines.is_alone(replica) then return list end
   for _, each in ipairs(replica_coroutines.shards(replica)) do
     local rows = message.pack({each.own}, 1, WORDS)
     if rows ~= each.sent then
@@ -120,9 +140,13 @@ local function go_on(crew, k, done)
   crew.left[k] = {shards = written(run.replicas[k])}
 end
 
--- Goes on with what the driver tells.
+-- Goes on with what the driver tells; where that is nothing, replicas wait as before.
 local function take_up(crew, k)
   local told, replica = crew.told, run.replicas[k]
+  if not told.answer then
+    crew.left[k] = {shards = {}}
+    return
+  end
   publish(told)
   local done = answer(replica, told)
   if told.read and not told.read:is_intact() then
@@ -141,9 +165,43 @@ function Crew:each(fn, ...)
   end
 end
 
+-- Has those replicas make a step that may without others; whether there are any, and whether some
+-- still wait for posts; nil: one has failed.
+function Crew:step_alone()
+  local moves, waits = false, false
+  for k = self.first, self.last do
+    local replica = run.replicas[k]
+    if replica_coroutines.may_go_on(replica) then
+      self:attempt(k, go_on, self, k)
+      if self.left[k].failed then return nil end
+      moves = true
+    end
+    waits = waits or replica_coroutines.is_alone(replica)
+  end
+  return moves, waits
+end
+
+-- Goes on with replicas that need no meeting, until none of them does; false: they are to be left
+-- to the driver. Sleeps only when none of them may go on.
+function Crew:go_on_alone()
+  local since
+  while true do
+    local seen = self.job:posts() -- of what comes later it is told
+    local moves, waits = self:step_alone()
+    if moves == false and not waits then return true end
+    local now = system.clock()
+    if moves == nil or not seen or self.job.printed and now - self.begun > PATIENCE then break end
+    since = not moves and (since or now) or nil
+    if since and (now - since > LONGEST_WAIT or not self.job:await_posts(seen)) then break end
+  end
+  self.job:post(false)
+  return false
+end
+
 -- The replicas, if all wait for others and nothing that they left is for the driver.
 function Crew:waiting()
-  if self.job.printed or system.clock() - self.begun > PATIENCE then return nil end
+  local late = system.clock() - self.begun > PATIENCE
+  if self.job.printed or self.told.held or late then return nil end
   local list = {}
   for k = self.first, self.last do
     local left, replica = self.left[k], run.replicas[k]
@@ -156,7 +214,8 @@ end
 -- Exchanges with other workers and goes on, as long as that is all that is needed.
 function Crew:meet_others()
   while true do
-    local met, done, needed = self.collective:join(self:waiting())
+    local waiting = self:go_on_alone() and self:waiting() or nil
+    local met, done, needed = self.collective:join(waiting)
     self.needed = math.max(self.needed, needed)
     if not met then return met end
     local request = run.replicas[self.first].request
@@ -171,7 +230,8 @@ local function leave(crew, k, board, stamp)
   local replica, left = run.replicas[k], crew.left[k]
   if not left.shards then return end
   if replica.finished then
-    left.result, run.replicas[k] = replica.result, nil
+    left.result = replica.result
+    run.replicas[k] = {index = k, face = replica.face, finished = true, step = replica.step}
     return
   end
   local options = tables.copy(WORDS)
@@ -200,7 +260,9 @@ function Crew:run()
     end
   end
   run_of(told)
-  run.reduces, run.bytes = told.reduces, told.bytes
+  run.reduces, run.bytes, run.sent = told.reduces, told.bytes, 0
+  run.tell = function() self.job:post(true) end
+  if told.step > 0 then place_rings(told, self.first) end
   self:each(told.step == 0 and begin or take_up)
   local met = false
   if self.collective then met = self:meet_others() end
@@ -234,6 +296,7 @@ function M.prepare(bytes, job)
   for _, name in ipairs {"read", "written", "other"} do
     told[name] = mailbox_of(told[name], operands)
   end
+  for _, ring in tables.each(told.rings or {}) do ring.pointer = operands[ring.number].pointer end
   return function(number)
     local crew = setmetatable({told = told, job = job, left = {}, needed = 0,
                                begun = system.clock(), first = told.firsts[number + 1],
@@ -247,7 +310,7 @@ function M.prepare(bytes, job)
     crew:work()
     return buffer.encode {left = crew.left, needed = crew.needed,
                           reduces = run and run.reduces or 0,
-                          bytes = run and run.bytes or 0,
+                          bytes = run and run.bytes or 0, sent = run and run.sent or 0,
                           meetings = crew.collective and crew.collective.meetings or 0}
   end
 end

@@ -2,9 +2,11 @@
 --- A replica of meissa.replicas where it is carried: a coroutine, and what its function calls r.
 --
 -- It runs until it has to wait for others: then it has a request, {kind = "allReduce", "scatter",
--- "barrier" or "exchange", and what goes with it}; one to exchange gets `merged`. Whoever carries
+-- "barrier" or "exchange", and what goes with it}; one to exchange gets `merged`, or, with `ring`,
+-- is gone on with as soon as it may (`may_go_on`), and then merges by itself. Whoever carries
 -- replicas of one run in this process has {count =, draws =, replicas = by index, reduces =,
--- bytes =}, with `meeting` while they meet here and `ended` in the end. One thread.
+-- bytes =, sent = bytes that are not among these, rings = by slot, tell() = called after each post
+-- to a ring}, with `meeting` while they meet here and `ended` in the end. One thread.
 -- @module meissa.worker.replica_coroutine
 
 local array = require "meissa.array"
@@ -150,6 +152,37 @@ local function places_of(list)
   return table.concat(places, "; "), count
 end
 
+-- Waits until it may go on with the round of a slot, and does so; nothing is to be waited for
+-- meanwhile.
+local function go_on_there(self, slot, late, take)
+  meet(self, {kind = "exchange", slot = slot.number, ring = true, late = late,
+              round = slot.exchanged:round()})
+  local run = self.run
+  run.meeting = "exchange"
+  local ok, err = pcall(take)
+  run.meeting = nil
+  if not ok then error(err, 0) end
+end
+
+-- Exchanges what all have come to a meeting with, or by itself.
+local function exchange_list(self, slot, list, options)
+  local exchanged, run = slot.exchanged, self.run
+  self.exchanging = exchanged
+  if exchanged:has_late() and exchanged:changes(options) then
+    go_on_there(self, slot, true, function() exchanged:take_late(list) end)
+  end
+  local request = exchanged:post(list, options, run.rings[slot.number])
+  if request.ring then
+    run.sent = run.sent + exchanged.sent
+    run.tell()
+    go_on_there(self, slot, false, function() exchanged:take_there(list) end)
+  else
+    request.kind, request.slot = "exchange", slot.number
+    meet(self, request)
+    exchanged:take(list, request.merged)
+  end
+end
+
 -- Exchanges an array of this replica's, or several as one: the first that it exchanges with the
 -- first of each other, and so on.
 local function exchange(self, face, w, options)
@@ -166,12 +199,9 @@ local function exchange(self, face, w, options)
     self.slot_count = self.slot_count + 1
     slot = {number = self.slot_count,
             exchanged = exchanged_arrays.new(count, self.index, self.count)}
-    self.slots[place] = slot
+    self.slots[place], self.slot_list[self.slot_count] = slot, slot
   end
-  local request = slot.exchanged:post(list, options or {})
-  request.kind, request.slot, self.exchanging = "exchange", slot.number, slot.exchanged
-  meet(self, request)
-  slot.exchanged:take(list, request.merged)
+  exchange_list(self, slot, list, options or {})
   return w
 end
 
@@ -207,8 +237,8 @@ local function shard(self, value)
 end
 
 local function new_replica(run, index)
-  local self = {index = index, count = run.count, slots = {}, slot_count = 0, shards = {},
-                shard_list = {}, run = run}
+  local self = {index = index, count = run.count, slots = {}, slot_list = {}, slot_count = 0,
+                shards = {}, shard_list = {}, run = run}
   self.face = {
     index = index, count = run.count, nodeIndex = index, numNodes = run.count,
     walkTable = function(t, fn)
@@ -222,7 +252,9 @@ local function new_replica(run, index)
     scatter = function(value) return scatter(self, value) end,
     barrier = function() meet(self, {kind = "barrier"}) end,
     shard = function(value) return shard(self, value) end,
-    netStats = function() return {reduces = run.reduces, bytes = run.bytes} end,
+    netStats = function()
+      return {reduces = run.reduces, bytes = run.bytes + run.sent}
+    end,
     exchange = function(face, w, options) return exchange(self, face, w, options) end,
   }
   return self
@@ -304,6 +336,20 @@ function M.go_on(replica, ...)
                               "nobody takes it: call coroutine.yield in coroutines of its own, " ..
                               "and r.barrier() to wait for other replicas"})
   end
+end
+
+--- What a replica exchanges by that number, of meissa.sync.exchanged_array; nil: nothing.
+function M.exchanged(replica, number)
+  local slot = replica.slot_list and replica.slot_list[number]
+  return slot and slot.exchanged
+end
+
+--- Whether a replica waits for nothing but that it may go on in a ring;
+function M.is_alone(replica) return replica.request ~= nil and replica.request.ring == true end
+
+--- and whether it may.
+function M.may_go_on(replica)
+  return M.is_alone(replica) and replica.exchanging:is_open(replica.request.late)
 end
 
 --- Makes a replica and runs it until it waits or is finished.
