@@ -17,10 +17,25 @@ local encoded = {spec = "spec/base/encoded_spec.lua"}
 local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
 local compiled = {spec = "spec/driver/compiled_spec.lua"}
+local interrupts = {spec = "spec/driver/interrupt_spec.lua"}
 
 local segments = {spec = "csrc/array/segment_test.c"}
 
 return {
+  {
+    rule = "Ctrl-C is heard whenever it comes, and leaves nothing half done",
+    finders = {interrupts},
+    mutants = {
+      {"it is forgotten between rounds of replicas", "lua/meissa/driver/posted_rounds.lua",
+       "if self.versions.memory:advance(count) then",
+       "if self.versions.memory:advance(count) and self.never then"},
+      {"what an execution found is entered before it is whole", "lua/meissa/plan/captured.lua",
+       "  found.ready = ready_for(recent, plan, found.ready)\n",
+       [[  if not found.recent then enter(record, recent) end
+  found.ready = ready_for(recent, plan, found.ready)
+]]},
+    },
+  },
   {
     rule = "freed memory is kept for the next arrays, up to a limit, and is zero for them",
     finders = {segments},

@@ -291,7 +291,7 @@ return {
       {"ranges are not", "lua/meissa/plan/captured.lua", "return recent, same\n",
        "return recent, true\n"},
       {"nor numbers that plans depend on", "lua/meissa/plan/captured.lua",
-       "same = same and not (is_parameter[c] and value ~= binding.number)", "",
+       "same = same and not moves", "same = same and (moves or true)",
        finders = {replan}},
     },
   },

@@ -25,6 +25,7 @@ local PROMISED = {
   "descriptors and threads are asked for before ZeroMQ is",
   "foreign text takes time in proportion to its length; what was raised arrives",
   "what is remembered of texts takes 32 MB at most",
+  "Ctrl-C is heard whenever it comes, and leaves nothing half done",
   "freed memory is kept for the next arrays, up to a limit, and is zero for them",
   "a function is proved by what its bytecode means",
   "no loop of Meissa is LuaJIT's own instruction for pairs",

@@ -10,6 +10,7 @@
 
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local generators = require "meissa.sync.generators"
 local lags = require "meissa.driver.lags"
@@ -291,7 +292,9 @@ function Posted:most() return math.max(1, math.floor(MOST_BLOCKS / self.replicas
 function Posted:run_rounds(shares, round, first, count, step)
   local replayed = prepare(self, shares, round, first, count)
   local result, bytes = step(self.run, replayed), {}
-  self.versions.memory:advance(count)
+  if self.versions.memory:advance(count) then
+    errors.raise("INT", "interrupted between two rounds")
+  end
   for g in ipairs(self.states) do
     bytes[g] = settle(self, g, round, count)
     keep_models(self, g)

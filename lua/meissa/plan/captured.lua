@@ -95,7 +95,7 @@ local function find_recent(record, space, given)
     if fits[list[k]] == nil then forget(record, k) end
   end
   for k, recent in ipairs(list) do
-    local alike, same = spaces.compare(space, recent.outline)
+    local alike, same = spaces.compare(space, recent.made.outline)
     if alike and source == recent.source_id and fits[recent] and is_reached(recent) then
       table.remove(list, k)
       table.insert(list, 1, recent)
@@ -116,18 +116,21 @@ local function recall(record, space, roots)
   for c = #record.captures + 1, #recent.bindings do
     given[c] = recent.bindings.seen[c]
   end
-  local is_parameter = situations.parameters(record, recent.bindings)
+  local made, is_parameter = recent.made, situations.parameters(record, recent.bindings)
+  same = same and made.plan ~= nil
   for c, binding in ipairs(recent.bindings) do
-    local value = given[c]
-    if binding.kind == "number" then
-      same = same and not (is_parameter[c] and value ~= binding.number)
-      binding.number = value
-    end
-    values[c] = value_of(binding, value)
+    local moves = binding.kind == "number" and is_parameter[c] and given[c] ~= binding.number
+    same = same and not moves
+  end
+  -- Its plan is not that of the numbers which bindings get here.
+  if not same then recent.made = {outline = made.outline} end
+  for c, binding in ipairs(recent.bindings) do
+    if binding.kind == "number" then binding.number = given[c] end
+    values[c] = value_of(binding, given[c])
   end
   space.source = recent.source
   if same then
-    space.positions = recent.positions
+    space.positions = made.positions
   else
     for c, binding in ipairs(recent.bindings) do binding.value = given[c] end
   end
@@ -239,7 +242,16 @@ local function ready_for(recent, plan, fresh)
   return ready
 end
 
---- Remembers what an execution found, for the next one.
+-- Enters what an execution found among the most recent ones.
+local function enter(record, recent)
+  record.written, record.recent = recent.written, record.recent or {}
+  table.insert(record.recent, 1, recent)
+  if record.recent[MOST_RECENT + 1] then forget(record, MOST_RECENT + 1) end
+  remember.charge(record, recent.bytes)
+end
+
+--- Remembers what an execution found, for the next one. Ctrl-C may raise an error between any two
+-- instructions: what goes together is stored at once, and nothing is found before it is whole.
 -- @tab found what M.find gave; its `ready` may become one that was made before
 -- @tab plan the loop's plan
 function M.remember(record, space, plan, found)
@@ -258,14 +270,11 @@ function M.remember(record, space, plan, found)
               situation = found.situation, written = {places = places or 0, recalled = false},
               bytes = PLACE_BYTES * (places or 0),
               source_id = space.array and array.describe(space.array).id}
-    record.written, record.recent = recent.written, record.recent or {}
-    table.insert(record.recent, 1, recent)
-    if record.recent[MOST_RECENT + 1] then forget(record, MOST_RECENT + 1) end
-    remember.charge(record, recent.bytes)
   end
-  recent.outline, recent.plan, recent.positions = spaces.outline(space), plan, space.positions
   found.ready = ready_for(recent, plan, found.ready)
-  recent.ready = found.ready
+  recent.made = {outline = spaces.outline(space), plan = plan, positions = space.positions,
+                 ready = found.ready}
+  if not found.recent then enter(record, recent) end
 end
 
 -- What the analyser is told of the fields of plain values that are refused, in lines (see
@@ -319,8 +328,8 @@ function M.find(record, space, roots, env)
   local recent, values, same = recall(record, space, roots)
   if recent then
     return {bindings = recent.bindings, values = values, recent = recent,
-            plan = same and recent.plan, situation = recent.situation,
-            ready = same and recent.ready or {}}
+            plan = same and recent.made.plan, situation = recent.situation,
+            ready = same and recent.made.ready or {}}
   end
   local bindings
   bindings, values = resolve(record, space, roots, env)
