@@ -156,10 +156,13 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         cd %s
         %s luajit driver.lua pids & driver=$!
         i=0; while [ ! -s pids ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
-        sleep 0.5; kill -9 $driver; sleep 2
-        for pid in $(cat pids); do
-          [ -d /proc/$pid ] && ! grep -q 'State:.Z' /proc/$pid/status && echo "left: $pid"
-        done
+        alive() {
+          for pid in $(cat pids); do grep -qs 'State:.[^Z]' /proc/$pid/status && return; done
+          return 1
+        }
+        sleep 0.5; kill -9 $driver
+        i=0; while alive && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
+        alive && echo "left: $pid"
         wc -l < pids; rm -f pids driver.lua; ls -A
       ]]):format(where, environment), 30)
       child.remove(where)
