@@ -260,13 +260,14 @@ describe("meissa.replicas refuses", function()
       print(ok, err.code, A:sum())]]
     assert.equal("false\tINT\t0\n", output)
     output = child.script [[
-      local meissa = require "meissa"
+      local ffi, meissa = require "ffi", require "meissa"
+      ffi.cdef "int getpid(void);"
       meissa.init {workers = 2}
-      local A = meissa.zeros(4)
+      local A, driver = meissa.zeros(4), ffi.C.getpid()
       local ok, err = pcall(meissa.replicas, 2, {}, function(r)
         r.shard(A):fill(9)
         r.barrier()
-        if r.index == 2 then os.execute "kill -INT $(ps -o ppid= -p $PPID)" end
+        if r.index == 2 then os.execute("kill -INT " .. driver) end
         for _ = 1, 1000 do r.barrier() end
       end)
       print(ok, err.code, A:sum())]]
