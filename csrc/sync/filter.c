@@ -30,6 +30,9 @@ struct ms_filter {
   double *received; /* state: the receiver's cache; delta: the last message */
   account *pending; /* delta: produced and not yet sent; what rounding takes from a message stays */
   accounts *ledger; /* or NULL */
+  double *state;    /* base, received or pending, ledger, begin and round, one behind the other: the
+                       filter's own, or where it goes on */
+  double *own, *message; /* what it frees */
   struct candidate *candidates;
 };
 
@@ -68,6 +71,22 @@ int ms_filter_set_rule(ms_filter *filter, const ms_filter_rule *rule, ms_error *
   return 0;
 }
 
+/* Numbers of an element in a state: its baseline, what the receiver has or the two of what is
+ * pending, and its ledger. */
+static int64_t state_size(const ms_filter_rule *rule, int64_t count, bool ledger) {
+  size_t accounts_size = ledger ? sizeof(accounts) / sizeof(double) : 0;
+  return count * ((rule->delta ? 3 : 2) + (int64_t)accounts_size) + 2;
+}
+
+/* Has a filter work in a state. */
+static void work_in(ms_filter *filter, double *state) {
+  double *behind = state + filter->count * (filter->rule.delta ? 3 : 2);
+  filter->state = filter->base = state;
+  filter->received = filter->rule.delta ? filter->message : state + filter->count;
+  filter->pending = filter->rule.delta ? (account *)(state + filter->count) : NULL;
+  if (filter->ledger != NULL) filter->ledger = (accounts *)behind;
+}
+
 ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const double *value,
                          bool ledger, ms_error *err) {
   const char *refusal = count < 1 ? "a filter of no element" : refusal_of(rule);
@@ -79,18 +98,18 @@ ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const double
   size_t size = (size_t)count;
   if (made != NULL) {
     *made = (ms_filter){.rule = *rule, .count = count};
-    made->base = calloc(size, sizeof *made->base);
-    made->received = calloc(size, sizeof *made->received);
-    made->pending = rule->delta ? calloc(size, sizeof *made->pending) : NULL;
-    made->ledger = ledger ? calloc(size, sizeof *made->ledger) : NULL;
+    made->own = calloc((size_t)state_size(rule, count, ledger), sizeof *made->own);
+    made->message = rule->delta ? calloc(size, sizeof *made->message) : NULL;
     made->candidates = calloc(size, sizeof *made->candidates);
   }
-  if (made == NULL || made->base == NULL || made->received == NULL || made->candidates == NULL ||
-      (rule->delta && made->pending == NULL) || (ledger && made->ledger == NULL)) {
+  if (made == NULL || made->own == NULL || made->candidates == NULL ||
+      (rule->delta && made->message == NULL)) {
     ms_filter_free(made);
     ms_error_set(err, MS_ARR, "out of memory for a filter of %lld elements", (long long)count);
     return NULL;
   }
+  made->ledger = ledger ? (accounts *)made->own : NULL;
+  work_in(made, made->own);
   memcpy(made->base, value, size * sizeof *value);
   if (!rule->delta) memcpy(made->received, value, size * sizeof *value);
   return made;
@@ -98,52 +117,29 @@ ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const double
 
 void ms_filter_free(ms_filter *filter) {
   if (filter == NULL) return;
-  free(filter->base);
-  free(filter->received);
-  free(filter->pending);
-  free(filter->ledger);
+  free(filter->own);
+  free(filter->message);
   free(filter->candidates);
   free(filter);
 }
 
-static size_t ledger_size(const ms_filter *filter) {
-  return filter->ledger != NULL ? (size_t)filter->count * sizeof *filter->ledger : 0;
-}
-
-/* Behind the baselines and the receiver's cache, or of deltas what is pending. */
-static int64_t ledger_at(const ms_filter *filter) {
-  return filter->count * (filter->rule.delta ? 3 : 2);
+int64_t ms_filter_state_size(const ms_filter *filter) {
+  return state_size(&filter->rule, filter->count, filter->ledger != NULL);
 }
 
 /* In the end: where round-robin goes on, and the round. */
-int64_t ms_filter_state_size(const ms_filter *filter) {
-  return ledger_at(filter) + 2 + (int64_t)(ledger_size(filter) / sizeof(double));
-}
-
 void ms_filter_save(const ms_filter *filter, double *state) {
-  size_t count = (size_t)filter->count, size = count * sizeof *state;
-  memcpy(state, filter->base, size);
-  memcpy(state + count, filter->rule.delta ? (void *)filter->pending : (void *)filter->received,
-         filter->rule.delta ? 2 * size : size);
-  if (filter->ledger != NULL) {
-    memcpy(state + ledger_at(filter), filter->ledger, ledger_size(filter));
-  }
-  state += ms_filter_state_size(filter) - 2;
-  state[0] = (double)filter->begin;
-  state[1] = (double)filter->round;
+  int64_t size = ms_filter_state_size(filter);
+  if (state != filter->state) memcpy(state, filter->state, (size_t)size * sizeof *state);
+  state[size - 2] = (double)filter->begin;
+  state[size - 1] = (double)filter->round;
 }
 
-void ms_filter_restore(ms_filter *filter, const double *state) {
-  size_t count = (size_t)filter->count, size = count * sizeof *state;
-  memcpy(filter->base, state, size);
-  memcpy(filter->rule.delta ? (void *)filter->pending : (void *)filter->received, state + count,
-         filter->rule.delta ? 2 * size : size);
-  if (filter->ledger != NULL) {
-    memcpy(filter->ledger, state + ledger_at(filter), ledger_size(filter));
-  }
-  state += ms_filter_state_size(filter) - 2;
-  filter->begin = (int64_t)state[0];
-  filter->round = (uint64_t)state[1];
+void ms_filter_restore(ms_filter *filter, double *state) {
+  const double *last = state + ms_filter_state_size(filter) - 2;
+  work_in(filter, state);
+  filter->begin = (int64_t)last[0];
+  filter->round = (uint64_t)last[1];
 }
 
 static double change_of(const ms_filter *f, const double *value, int64_t i) {

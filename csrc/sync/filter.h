@@ -14,7 +14,7 @@
  * 8 n) bytes on all roads.
  *
  * Ledger, of delta payloads and by element: produced = sent + pending + dropped + invalidated, each
- * kept to twice the precision of a double. One thread; all state is the filter's. */
+ * kept to twice the precision of a double. One thread. */
 #ifndef MS_SYNC_FILTER_H
 #define MS_SYNC_FILTER_H
 
@@ -65,10 +65,12 @@ MS_API ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const
 MS_API void ms_filter_free(ms_filter *filter);
 
 /* What a filter goes on from, as ms_filter_state_size numbers: so that it may go on elsewhere, or
- * begin again where it was. */
+ * begin again where it was. Restored, it works there, and has all but the place of its messages in
+ * them, which are the caller's until it is restored from others, or freed; `save` to where it works
+ * completes them. */
 int64_t ms_filter_state_size(const ms_filter *filter);
 MS_API void ms_filter_save(const ms_filter *filter, double *state);
-MS_API void ms_filter_restore(ms_filter *filter, const double *state);
+MS_API void ms_filter_restore(ms_filter *filter, double *state);
 
 /* Another rule from the next message on: what is pending stays so. -1: MS_OPT. */
 MS_API int ms_filter_set_rule(ms_filter *filter, const ms_filter_rule *rule, ms_error *err);

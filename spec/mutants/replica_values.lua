@@ -146,7 +146,8 @@ return {
        "self.by_round = self.by_round or self.shared and settings.merge.payload == \"delta\"",
        "self.by_round = self.by_round"},
       {"books are of one block", "csrc/sync/filter.c",
-       "    memcpy(filter->ledger, state + ledger_at(filter), ledger_size(filter));\n", ""},
+       "filter->ledger = (accounts *)behind;",
+       "filter->ledger = (accounts *)(filter->own + (behind - state));"},
     },
   },
   {
