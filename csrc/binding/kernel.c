@@ -203,6 +203,8 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "row");
   lua_pushboolean(L, info->declines);
   lua_setfield(L, -2, "declines");
+  lua_pushboolean(L, info->shaped);
+  lua_setfield(L, -2, "shaped");
   lua_createtable(L, (int)info->dims, 0);
   for (uint32_t d = 0; d < info->dims; d++) {
     lua_pushnumber(L, (lua_Number)job->verdict->extent[d].range.step);
@@ -264,15 +266,16 @@ static void push_advice(lua_State *L, const ms_kernel_job *job, const ms_kernel_
   }
 }
 
-/* core.emit_native(loop, plan, bindings, space, elements, entry_type, fast) -> C text, info; or
- * nil, {line =, column =, message =} if the body stays on the Lua engine; or nil, error. The info
- * is that of core.emit with `messages`, the texts of MS_NATIVE_ERROR, and what would be faster, if
- * anything: `fast_line`, or `wide` and `wide_line`, see emit.h. */
+/* core.emit_native(loop, plan, bindings, space, elements, entry_type, fast, general) -> C text,
+ * info; or nil, {line =, column =, message =} if the body stays on the Lua engine; or nil, error.
+ * The info is that of core.emit with `messages`, the texts of MS_NATIVE_ERROR, and what would be
+ * faster, if anything: `fast_line`, or `wide` and `wide_line`, see emit.h. */
 static int emit_native(lua_State *L) {
   ms_space space;
   ms_kernel_job job = {0};
   read_job(L, &job, &space);
   bool fast = lua_toboolean(L, 7);
+  job.general = lua_toboolean(L, 8);
   ms_emission *emission = new_emission(L);
   ms_native_messages messages;
   ms_native_refusal why;

@@ -98,7 +98,7 @@ local function prepare(text, env, space, options)
   end
   local entry_type = core_space.array and memory.describe(core_space.array).type or nil
   local source, info = core.emit_native(loop, plan, bindings, core_space, arrays, entry_type,
-    options.fast)
+    options.fast, options.general)
   return source, info, values, captures, plan
 end
 
@@ -187,12 +187,16 @@ local function encode(info, results, space_operand)
 end
 
 --- Runs the text's loop as a native kernel. True; or nil and {line =, message =} when it stays on
--- the Lua engine; or false and {line =, iteration =, stop =, value =, dim =, message =}.
+-- the Lua engine; or false and {line =, iteration =, stop =, value =, dim =, message =}. The text
+-- is that for the world `options.written_for()` if there is one, whose extents may be others.
 function M.kernel(text, env, space, options)
   options = options or {}
   setmetatable(env, { __index = _G })
   local source, info, values, captures, plan = prepare(text, env, space, options)
   if not source then return nil, info end
+  if options.written_for then
+    source = prepare(text, setmetatable(options.written_for(), { __index = _G }), space, options)
+  end
   local block = M.load(source, options.fast, options.flags)
   local operands, space_operand = {}, nil
   for c = 1, #captures do

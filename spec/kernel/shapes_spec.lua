@@ -2,7 +2,9 @@
 -- Shapes that change from one execution of a loop to the next: how often the C compiler runs, that
 -- no subscript escapes its check, and that every shape means what the text says. MEISSA_TEST_SEED
 -- replays a run.
+local array = require("meissa.array")
 local child = require "spec.support.child"
+local native = dofile("spec/kernel/native.lua")
 
 local seed = require "spec.support.seed"
 
@@ -48,6 +50,30 @@ for n = 1, 40 do scale(meissa.ones({n, 3})) end
 for K = 1, 12 do scale(meissa.ones({9, K})) end
 ]])
     assert.are.equal(1, runs())
+  end)
+
+  it("are compiled for once more where extents differ, not where only ranges do", function()
+    local ADD = [[
+local function add(A, first)
+  for i in parallel({first, A:size(1)}, {engine = "native"}) do
+    for k = 1, 2 do A[i][k] = A[i][k] + 10 * i + k end
+  end
+  for i = 1, A:size(1) do
+    for k = 1, A:size(2) do
+      local sum = i >= first and k < 3 and 10 * i + k or 0
+      assert(A[i][k] == sum, i .. " " .. k)
+    end
+  end
+end
+for first = 1, 4 do add(meissa.zeros({9, 3}), first) end
+]]
+    run(ADD)
+    assert.are.equal(1, runs())
+    run(ADD .. [[
+for K = 4, 9 do add(meissa.zeros({K + 5, K}), 2) end
+for first = 5, 7 do add(meissa.zeros({9, 3}), first) end
+]])
+    assert.are.equal(2, runs())
   end)
 
   it("are constants of a text of their own when long rows are met again", function()
@@ -217,5 +243,46 @@ for i, k in parallel(30, 4, {engine = "lua"}) do A[i][k] = A[31 - i][k] + i end
 print(text:find("check", 1, true) == nil, text:find("*4+", 1, true) ~= nil)
 ]]
     assert.are.equal("true\ttrue\n", output)
+  end)
+end)
+
+describe("the C text of a body", function()
+  teardown(native.finish)
+
+  -- How often a body's text has the quick function.
+  local function copies(text, options)
+    local source, info = native.emit(text, { A = array.zeros({ 12, 6 }),
+      B = array.zeros({ 12 }), n = 12, m = 6 }, { ranges = { { 1, 12 } } }, options)
+    return select(2, source:gsub("return ms_quick%(", "")), info.shaped
+  end
+
+  it("is quick for the extents of now, unless it is asked for others or would not know", function()
+    local text = "for i in parallel(n) do for k = 1, 3 do A[i][k] = A[i][k] * k end end"
+    assert.same({1, true}, {copies(text)})
+    assert.same({1, false}, {copies(text, {general = true})})
+    assert.same({2, false}, {copies(text, {fast = true})})
+    local rows = "for i in parallel(n) do local a = A[i] for k = 1, m do a[k] = k end end"
+    assert.same({2, false}, {copies(rows)})
+    assert.same({1, false}, {copies(rows, {general = true})})
+    assert.same({1, false}, {copies "for i in parallel(n) do B[i] = i end"})
+  end)
+
+  it("means the same for other extents than those of its making", function()
+    local text = "for i in parallel(4) do local a = A[i] for k = 1, 3 do " ..
+      "a[k] = a[k] * k + C[k][i] s = s + a[k] end end"
+    local function of(rows, columns, more)
+      return function()
+        return { A = array.rand({ rows, columns }, { seed = 1 }), s = 0,
+          C = array.rand({ columns, rows + more }, { seed = 2, type = "float" }) }
+      end
+    end
+    for _, general in ipairs { false, true } do
+      for _, each in ipairs { { 4, 6, 0 }, { 5, 6, 0 }, { 4, 5, 1 }, { 9, 7, 3 }, { 4, 3, 0 },
+                              { 4, 2, 0 }, { 3, 6, 0 }, { 3, 6, 1 } } do
+        assert.is_nil(native.compare(text, of(unpack(each)), function()
+          return { ranges = { { 1, 4 } } }
+        end, { written_for = of(4, 6, 0), general = general }))
+      end
+    end
   end)
 end)

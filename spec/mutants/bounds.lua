@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Mutants of the bounds of loops.
+-- Mutants of the bounds of loops, and of what kernels know of extents.
 local oracle = {spec = "spec/depend/oracle_spec.lua", draws = "MEISSA_LOOPS", most = 20000}
 local guards = {spec = "spec/depend/guards_random_spec.lua", draws = "MEISSA_GUARDS", most = 20000}
 local inner = {{spec = "spec/depend/guards_spec.lua"}, guards}
@@ -137,6 +137,24 @@ return {
       {"an end is negative everywhere or nowhere", "csrc/depend/subscript.c",
        "ms_pieces_add(&made, no, each, other);",
        "if (ms_guard_is_never(yes)) ms_pieces_add(&made, no, each, other);"},
+    },
+  },
+  {
+    rule = "kernels are quick for the extents of now, others where these are met",
+    finders = {{spec = "spec/kernel/shapes_spec.lua"}},
+    mutants = {
+      {"longer rows are as long as those of now", "csrc/kernel/native/native_emit.c",
+       "ms_c_text(w, \"%s%s%s == %s\", test", "ms_c_text(w, \"%s%s%s >= %s\", test"},
+      {"fast mode has no general text", "csrc/kernel/native/native_emit.c",
+       "careful->length > 0 && !w->fast", "careful->length > 0"},
+      {"captured numbers are what was expected", "csrc/kernel/native/native_emit.c",
+       "w->special != NULL && w->constants == 0 &&", "w->special != NULL &&"},
+      {"general texts have constants", "csrc/kernel/native/native_emit.c",
+       "if (w->emitter->job->general) w->special = NULL;", ""},
+      {"other extents have no text of theirs", "lua/meissa/kernel/family.lua",
+       "if native.info.shaped then", "if false then"},
+      {"extents of now are others", "lua/meissa/kernel/family.lua",
+       "if plan.shape == family.shape then return family.own end", ""},
     },
   },
 }

@@ -88,6 +88,7 @@ local PROMISED = {
   "bodies that draw as often in each iteration draw what others do",
   "sums to which a body adds whole numbers alone are integers",
   "kernels have what they need of the prelude",
+  "kernels are quick for the extents of now, others where these are met",
   "normal numbers are quantiles",
   "libraries of workers compute with one thread, unless the user says otherwise",
   -- reductions

@@ -49,7 +49,8 @@ typedef struct ms_kernel_job {
   int32_t entry_type;         /* ms_type of the array whose entries are the space */
   uint32_t locals;            /* captured values passed as locals, normally MS_KERNEL_LOCALS */
   bool general; /* the text does not depend on captured numbers, on where ranges end, nor on
-                   extents, as long as those that are equal stay so (native texts never do) */
+                   extents, as long as those that are equal stay so (native texts never depend on
+                   more than extents, and these only make them quicker) */
 } ms_kernel_job;
 
 #define MS_RESULT_HEAD 0x80000000u
@@ -105,6 +106,7 @@ typedef struct ms_kernel_info {
   uint32_t positions; /* numbers that say where a private scalar got its value */
   bool row;           /* the block function takes rlo, rhi */
   bool declines;      /* native: some blocks are left to the Lua engine (MS_NATIVE_DECLINED) */
+  bool shaped;        /* native: quick for the extents of now alone; slower for all others */
   /* Native: what would be faster. The line of a region, or of a builtin on rows, that fast mode
    * computes in float; of one that would be float but for the elements of array `wide` (a capture),
    * which are double. 0: none. */

@@ -5,7 +5,9 @@
  * ms_quick runs a block whose guards hold, ms_careful any block, ms_wide one whose guards hold, but
  * with captured numbers for which fast mode must not compute in float; the entry unpacks the slots,
  * tests these conditions and calls one of them. The lengths of rows are arguments, as captured
- * numbers are; for those of now, ms_quick is called with constants and compiled once more. */
+ * numbers are; for those of now, ms_quick is called with constants. What a block of other lengths
+ * needs is not compiled as well where ms_careful can run it, if slower: who has other arrays asks
+ * for a general text, which has no constants (job->general). */
 #include "kernel/native/native_emit.h"
 
 #include <inttypes.h>
@@ -128,6 +130,20 @@ static void write_recursive_functions(ms_writer *w, const ms_c_parameters *all) 
   }
 }
 
+/* Whether the parameters are what ms_quick is written for, as C. */
+static const char *special_test(ms_writer *w) {
+  const char *test = "";
+  for (const ms_special *special = w->special; special != NULL; special = special->next)
+    test = ms_c_text(w, "%s%s%s == %s", test, *test ? " && " : "", special->name, special->value);
+  return test;
+}
+
+/* Whether blocks of other lengths are left to ms_careful. In fast mode it has other roundings; what
+ * a captured number will be is not known, and all that has no guards is short. */
+static bool is_shaped(const ms_writer *w, const ms_text *careful) {
+  return w->special != NULL && w->constants == 0 && careful->length > 0 && !w->fast;
+}
+
 static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) {
   ms_text_add(w->out,
               "__attribute__((visibility(\"default\")))\n"
@@ -140,7 +156,8 @@ static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) 
   if (w->recursive != NULL) ms_c_line(w, "const ms_calls own = {slots, fault, ms_stack};");
   if (guarded) {
     ms_c_bounds(w);
-    ms_c_line(w, "const bool ms_holds = %s;", w->frame[0].guards.bytes);
+    ms_c_line(w, "const bool ms_holds = %s%s%s;", w->info->shaped ? special_test(w) : "",
+              w->info->shaped ? " &&\n      " : "", w->frame[0].guards.bytes);
   }
   ms_c_line(w, "if (MS_UNLIKELY(results == 0)) return %s;", prospect_of(w, guarded));
   if (guarded) {
@@ -157,15 +174,13 @@ static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) 
     write_call(w, all, "ms_wide", false);
     ms_c_line(w, "}");
   }
-  if (w->special != NULL) {
-    const char *test = "";
-    for (const ms_special *special = w->special; special != NULL; special = special->next)
-      test = ms_c_text(w, "%s%s%s == %s", test, *test ? " && " : "", special->name, special->value);
-    ms_c_line(w, "if (MS_LIKELY(%s)) {", test); /* else GCC takes the loops in it for cold */
+  if (w->special != NULL && !w->info->shaped) {
+    /* Else GCC takes the loops in it for cold. */
+    ms_c_line(w, "if (MS_LIKELY(%s)) {", special_test(w));
     write_call(w, all, "ms_quick", true);
     ms_c_line(w, "}");
   }
-  write_call(w, all, "ms_quick", false);
+  write_call(w, all, "ms_quick", w->info->shaped);
   ms_text_add(w->out, "}\n");
 }
 
@@ -207,7 +222,9 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
     w->failed = true;
     return;
   }
-  for (uint32_t c = 0; c < w->constants; c++) {
+  if (w->emitter->job->general) w->special = NULL;
+  info->shaped = is_shaped(w, careful);
+  for (uint32_t c = 0; c < w->constants && !w->emitter->job->general; c++) {
     const ms_constant *constant = &w->constant[c];
     ms_c_special(w, ms_c_captured(w, constant->capture),
                  ms_c_text(w, "%" PRId64 ".0", constant->value));

@@ -5,7 +5,7 @@
 -- known about it, the same for every execution with the same text, shapes and types (their first
 -- 32 bytes are a key); `run bytes` are the captured values of this execution. A worker prepares
 -- both into an instance and runs blocks with it. The driver combines what blocks return. Packing is
--- in kernel/pack.lua.
+-- in kernel/pack.lua, and which kernel a plan has in kernel/family.lua.
 -- @module meissa.kernel
 local encoded = require("meissa.base.encoded")
 local ffi = require("ffi")
@@ -13,6 +13,7 @@ local basics = require("meissa.base.basics")
 local large_values = require("meissa.kernel.large_values")
 local compiler = require("meissa.kernel.compiler")
 local errors = require("meissa.base.errors")
+local family = require("meissa.kernel.family")
 local body_failure = require("meissa.kernel.body_failure")
 local helpers = require("meissa.kernel.helpers")
 local libraries = require("meissa.base.libraries")
@@ -34,8 +35,8 @@ local interrupt = require("meissa.base.interrupt")
 local M = {}
 
 -- The driver's half.
-M.find, M.specialise, M.pack = pack.find, pack.specialise, pack.pack
-M.emit_native = pack.emit_native
+M.find, M.specialise, M.pack = family.find, family.specialise, pack.pack
+M.emit_native = family.emit_native
 
 local pointer_types = {
   float = ffi.typeof("float *"), double = ffi.typeof("double *"),
