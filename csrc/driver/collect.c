@@ -157,11 +157,15 @@ void ms_collect_frame(ms_session *session, ms_worker_handle *member, const ms_fr
   }
 }
 
+/* How many workers there are up to the last one of which something is expected; 0: none is due. */
+static uint32_t count_due(const ms_session *session) {
+  uint32_t count = session->config.workers;
+  while (count > 0 && session->members[count - 1].part == MS_PART_NONE) count--;
+  return count;
+}
+
 static bool is_anyone_due(const ms_session *session) {
-  for (uint32_t i = 0; i < session->config.workers; i++) {
-    if (session->members[i].part != MS_PART_NONE) return true;
-  }
-  return false;
+  return count_due(session) > 0;
 }
 
 /* Kills who has not stopped in time. */
@@ -247,11 +251,14 @@ static ms_awaited next_end(const ms_session *session) {
 }
 
 /* Handles what comes in, waiting for it: on a core that no worker needs first by looking, because
- * many jobs are over before a sleeper would be awake. */
+ * many jobs are over before a sleeper would be awake. That is so once all that are due are of those
+ * that leave a core to the driver when they look for the next job, as the first ones do
+ * (worker.c). */
 static int wait_once(ms_session *session, ms_error *err) {
   ms_run *run = session->run;
   ms_awaited what = next_end(session);
-  if (!run->may_spin) return ms_session_wait(session, &what, err);
+  bool may_spin = run->may_spin && ms_spin_room(count_due(session) + 1);
+  if (!may_spin) return ms_session_wait(session, &what, err);
   uint64_t now = session->road->now(), end = now + SPIN;
   do {
     what.until = now;
@@ -278,8 +285,7 @@ void ms_collect_all(ms_session *session) {
   run->progressed = run->warned = session->road->now();
   uint64_t ticked = run->progressed;
   ms_load_send(session, run);
-  run->may_spin = ms_session_has_lanes(session) && ms_spin_room(session->schedule->workers + 1) &&
-                  ms_spin_worthwhile(&session->spin);
+  run->may_spin = ms_session_has_lanes(session) && ms_spin_worthwhile(&session->spin);
   while (is_anyone_due(session)) {
     ms_error trouble;
     ms_error_clear(&trouble);

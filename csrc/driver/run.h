@@ -35,7 +35,7 @@ typedef struct ms_run {
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
   uint64_t interrupted;                  /* ns when that was seen; 0: it was not */
   uint32_t stuck;                        /* looks in a row at which everyone waited */
-  bool may_spin;                         /* the next wait may begin with looking */
+  bool may_spin;                         /* one more wait may begin with looking */
   ms_deaths deaths;                      /* the last: most of it is seldom needed */
 } ms_run;
 
