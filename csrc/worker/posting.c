@@ -80,6 +80,6 @@ int ms_worker_await_posts(ms_worker *worker, uint64_t seen, ms_error *err) {
   ms_worker_show(worker, MS_STATUS_SEEN, 0);
   ms_trace(MS_TRACE_WAITS, "end for=posts job=%llu posts=%u", number, what.count);
   if (failed != 0) return -1;
-  bool changed = count_all(worker) != seen;
+  bool changed = count_all(worker) != seen; /* after it was looked who waits: posting.pml */
   return !is_over(worker) && (changed || !stuck);
 }
