@@ -15,8 +15,7 @@
  * fails: -DROUNDS=4 -DLAG=0 -DSHORT=1 -DREACH      it is found out that nobody can go on
  * fails: -DROUNDS=4 -DLAG=0 -DLOOK_FIRST           it is looked before the posts are counted
  * fails: -DROUNDS=4 -DLAG=0 -DCOUNT_BEFORE         posts are counted before it is looked who waits
- * fails: -DROUNDS=4 -DLAG=0 -DSHORT=1 -DNO_SEEN    nobody says that it waits
- * fails: -DROUNDS=4 -DLAG=1 -DALL_WAIT             those who wait are stuck, whatever they know */
+ * fails: -DROUNDS=4 -DLAG=0 -DSHORT=1 -DNO_SEEN    nobody says that it waits */
 #ifndef WORKERS
 #define WORKERS 3
 #endif
@@ -36,11 +35,7 @@ bool met[WORKERS], left[WORKERS];
 #define CAN(w) (count[w] < LIMIT(w) && MAY(w))
 #define ANY_LEFT (left[0] || left[1] || left[2])
 #define TOTAL (count[0] + count[1] + count[2])
-#ifdef ALL_WAIT
-#define IS_STUCK(q) (q == w || met[q] || seen[q] != NOBODY)
-#else
 #define IS_STUCK(q) (q == w || met[q] || seen[q] == sum)
-#endif
 
 /* Counts all posts, one worker after the other. */
 inline count_all(into) {
