@@ -2,7 +2,9 @@
 -- Controllers of replicas: what they decide by what they are told, and loops that they steer.
 local adaptive = require "meissa.driver.adaptive"
 local meissa = require "meissa"
+local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
+local vectors = require "meissa.sync.vector"
 local parallel = meissa.parallel
 
 local function settings(options) return settings_of.read("spec", options, 4) end
@@ -47,6 +49,23 @@ local function steer(of, m, decisions, options, disagreement, age)
   end
   return answers
 end
+
+describe("times for controllers", function()
+  it("are counted once, of private state as of what is exchanged", function()
+    for _, options in ipairs {false, {every = 1}} do
+      local made = posts.new(options and settings(options) or nil, 3, {timed = true})
+      local row, value = vectors.new(made.at.size), vectors.new(3)
+      made:begin(1, value, row)
+      made:spend(row, 0, 2)
+      made:spend(row, 1, 3)
+      made:spend(row, 1, 4)
+      local times = row + made.at.times
+      assert.same({2, 7}, {times[0], times[1]})
+      made:renew(value, row)
+      assert.same({0, 0}, {times[0], times[1]})
+    end
+  end)
+end)
 
 describe("a controller of exchanges", function()
   before_each(function() math.randomseed(7) end)
@@ -186,6 +205,45 @@ for _, workers in ipairs {0, 3} do
       plan = count {every = 7, staleness = "auto"}
       assert.equal("bounded(0, 8)", plan.guarantee)
       count {every = "auto", staleness = "auto", topology = "all"}
+    end)
+
+    it("goes with private state beside what is exchanged, whichever comes first", function()
+      for _, options in ipairs {{every = "auto"}, {every = 5, staleness = "auto"}} do
+        for order = 1, 2 do
+          local w, mine, hits = meissa.zeros(1), meissa.zeros(1), meissa.zeros(300)
+          options.replicas, options.merge = 3, {add = 1}
+          local first = order == 1 and meissa.replicate(w, options)
+          local p = meissa.replicate(mine, {replicas = 3, exchange = false})
+          local r = first or meissa.replicate(w, options)
+          for _, i in parallel(20, 300) do
+            if order == 2 then p[1] = p[1] + i end
+            hits[i] = hits[i] + 1
+            r[1] = r[1] + 1
+            if order == 1 then p[1] = p[1] + i end
+          end
+          assert.equal(6000, w[1])
+          assert.same({20, 20}, {hits:min(), hits:max()})
+          for k = 1, 3 do -- 20 passes over (k - 1) * 100 + 1 .. k * 100
+            assert.equal(20 * (10000 * (k - 1) + 5050), p:replica(k)[1])
+          end
+        end
+      end
+    end)
+
+    it("promises nothing where it leaves out who is late", function()
+      for _, late in ipairs {{"backup", 1}, {"timeout", 3}} do
+        local w, hits = meissa.zeros(1), meissa.zeros(40)
+        local r = meissa.replicate(w, {replicas = 4, every = 2, staleness = "auto",
+                                       [late[1]] = late[2]})
+        for i in parallel(40) do
+          hits[i] = hits[i] + 1
+          r[1] = r[1] + 1
+        end
+        assert.equal("none", meissa.last().guarantee)
+        assert.truthy(tostring(meissa.last()):find(
+          ": none, values of up to 8 rounds earlier, or later, are merged, and those who are " ..
+          "late are left out", 1, true), tostring(meissa.last()))
+      end
     end)
 
     it("leaves the last word to on_round", function()

@@ -20,6 +20,20 @@ return {
     },
   },
   {
+    rule = "what controllers choose goes with private state, and is told as what it leaves",
+    finders = {{spec = "spec/driver/adaptive_spec.lua"}},
+    mutants = {
+      {"private state takes no time", "lua/meissa/sync/post_rows.lua",
+       "    take_times()\n    return at\n", "    return at\n"},
+      {"private state's times are counted again", "lua/meissa/sync/post.lua",
+       "  if at.times then ffi.fill(row + at.times, 8 * 2) end\n", ""},
+      {"a staleness that is chosen leaves nobody out", "lua/meissa/sync/guarantee.lua",
+       "  if open.oldest then\n", "  if open.oldest and not settings.auto then\n"},
+      {"nobody is later than the staleness that was begun with", "lua/meissa/sync/guarantee.lua",
+       "  if settings.auto then old = settings_of.MOST_STALENESS end\n", ""},
+    },
+  },
+  {
     rule = "private state has any type, models any memory, and each name of sync is one for all",
     finders = {options, {spec = "spec/driver/iterate_stale_spec.lua"}},
     mutants = {

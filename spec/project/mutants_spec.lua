@@ -186,6 +186,7 @@ local PROMISED = {
   "merges of changes follow those of values, and go on from what replicas hold",
   "a replica's messages of a round share the quota",
   "loops of rounds and replicas in a body have what the body's names hold",
+  "what controllers choose goes with private state, and is told as what it leaves",
   "private state has any type, models any memory, and each name of sync is one for all",
 }
 

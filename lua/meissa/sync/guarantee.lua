@@ -19,14 +19,15 @@ function M.of(settings, replicas)
     string.format("; no change beyond %g stays unsent", settings.bound) or ""
   local open = waits.open(settings.waits, 1)
   local old, new = open.lag, open.ahead
-  if settings.auto then
-    return string.format("bounded(0, %d)", settings_of.MOST_STALENESS),
-      string.format("values of up to %d rounds earlier may be merged, as many as pay%s",
-                    settings_of.MOST_STALENESS, unsent)
-  end
+  if settings.auto then old = settings_of.MOST_STALENESS end
   if open.oldest then
     return "none", string.format("values of up to %d rounds earlier, or later, are merged, and " ..
                                  "those who are late are left out%s", old, unsent)
+  end
+  if settings.auto then
+    return string.format("bounded(0, %d)", old),
+      string.format("values of up to %d rounds earlier may be merged, as many as pay%s", old,
+                    unsent)
   end
   if old == math.huge then
     return "none", "values of any earlier round may be merged" .. unsent

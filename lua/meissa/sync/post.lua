@@ -319,6 +319,7 @@ end
 function Posts:renew(value, row)
   local settings, count, at = self.settings, self.count, self.at
   copy(row, value, count)
+  if at.times then ffi.fill(row + at.times, 8 * 2) end
   if not settings then return end
   if at.base then
     copy(row + at.base, value, count)

@@ -17,6 +17,7 @@
 --           told, and the filter's state
 --   heard   of each sender, the round of the last message that was merged
 --   bytes, missed   what was sent; how many messages of the last round were not there
+--   times   if controllers ask for them, of private state, too: seconds of exchanges, of bodies
 -- @module meissa.sync.post_rows
 
 local topologies = require "meissa.sync.topology"
@@ -83,8 +84,12 @@ function M.lay_out(settings, count, receivers, senders, told)
     take("made", 1)
     take("drawn", told.drawn)
   end
+  local function take_times()
+    if told.timed then take("times", 2) end
+  end
   if not settings then
     take_model()
+    take_times()
     return at
   end
   at.edge = count + 1 + state_size(settings, count, told.ledgers)
@@ -103,7 +108,7 @@ function M.lay_out(settings, count, receivers, senders, told)
   take("heard", settings.replicas)
   take("bytes", 1)
   take("missed", 1)
-  if told.timed then take("times", 2) end
+  take_times()
   at.size = LINE * math.ceil(at.size / LINE)
   return at
 end
