@@ -221,7 +221,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->sole_name = ms_input_boolean(L, table, "sole_name");
   binding->objects = ms_input_count(L, ms_input_number(L, table, "objects", 0), "objects");
   binding->plain_data = ms_input_boolean(L, table, "plain_data");
-  binding->numbers = ms_input_boolean(L, table, "numbers");
+  binding->numbers = ms_input_count(L, ms_input_number(L, table, "numbers", 0), "numbers");
   binding->listed = ms_input_boolean(L, table, "listed");
   binding->levels = ms_input_count(L, ms_input_number(L, table, "levels", 0), "levels");
   binding->stores_nothing = ms_input_boolean(L, table, "stores_nothing");

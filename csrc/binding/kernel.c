@@ -100,7 +100,7 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 static void push_params(lua_State *L, const ms_kernel_info *info) {
   static const char *const kinds[] = {"coord", "entries", "value",   "pointer", "stride", "step",
                                       "table", "rows",    "inner",   "draws",   "extent", "limit",
-                                      "list",  "length",  "touched", "stack"};
+                                      "list",  "length",  "touched", "stack",   "starts"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];

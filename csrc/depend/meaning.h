@@ -104,7 +104,8 @@ typedef struct ms_binding {
   const char *other;   /* TABLE: the name of another capture that leads to it ("self"), or NULL */
   uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
   bool plain_data;     /* TABLE: it holds nothing but data */
-  bool numbers;        /* TABLE: it is a list of numbers without gaps, and holds nothing else */
+  uint32_t numbers;    /* TABLE: 1: it is a list of numbers without gaps, and holds nothing else; 2:
+                          one of such lists; and so on; 0: none of these */
   bool listed;        /* TABLE: it is a list of objects of which fields are known, and neither holds
                          nor gives anything else */
   uint32_t levels;    /* TABLE: levels of tables in one another, itself the outermost, and 1 more;

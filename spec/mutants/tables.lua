@@ -112,4 +112,20 @@ return {
        [[                   .unordered = true},]], "                   },", finders = {report}},
     },
   },
+  {
+    rule = "lists of lists of numbers that are all equally deep are read as they are",
+    finders = {{spec = "spec/kernel/nested_lists_spec.lua"}},
+    mutants = {
+      {"what is not equally deep is a list, too", "lua/meissa/capture/numbers.lua",
+       "if type(element) ~= kind or count > room", "if count > room"},
+      {"later launches put numbers into the first list", "lua/meissa/kernel/outer_lists.lua",
+       "copied.starts[n - 1] + k - 1", "copied.starts[0] + k - 1"},
+      {"elements follow the last one", "csrc/kernel/native/value.h",
+       "(uint64_t)key - 1 < (uint64_t)(starts[list + 1] - first)", "key >= 1"},
+      {"missing lists are none of Lua's business", "csrc/kernel/native/c_lists.c",
+       '  ms_c_error(w, at, ms_c_text(w, "%s < 0", number), what);\n', ""},
+      {"all lists are there", "csrc/kernel/native/c_value.c",
+       'ms_c_text(w, "(%s >= 0)", value.text)', '"1"'},
+    },
+  },
 }

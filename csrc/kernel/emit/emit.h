@@ -78,10 +78,14 @@ typedef enum ms_param_kind {
   MS_PARAM_EXTENT,  /* extent in dimension `dim` of the array that capture `at` is */
   MS_PARAM_LIMIT,   /* extent in dimension `dim` of the sparse array whose entries are the space
                        (native kernels) */
-  MS_PARAM_LIST,    /* numbers of the list that capture `at` leads to by `path`, as for INNER */
+  MS_PARAM_LIST,    /* numbers of the list that capture `at` leads to by `path`, as for INNER; of
+                       lists in one another those of the innermost, from where STARTS says on */
   MS_PARAM_LENGTH,  /* how many there are (native kernels) */
   MS_PARAM_TOUCHED, /* marks of the array that capture `at` is, in bits (sync/pending.h) */
-  MS_PARAM_STACK    /* address where the stack ends (base/stack.h; native kernels) */
+  MS_PARAM_STACK,   /* address where the stack ends (base/stack.h; native kernels) */
+  MS_PARAM_STARTS   /* of lists in one another, numbered level by level, the outermost 0: the number
+                       of each one's first element, which goes on behind those of all lists where
+                       it is a number; and one more (native kernels) */
 } ms_param_kind;
 
 typedef struct ms_param {

@@ -10,6 +10,7 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_lists.h"
 #include "kernel/native/c_value.h"
 
 uint32_t ms_c_array(const ms_writer *w, uint32_t capture) {
@@ -73,6 +74,7 @@ const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
                                       [MS_INT64] = "int64_t *"};
   if (kind->can != MS_CAN_OBJECT) return NULL;
   if (kind->object == MS_OBJECT_SPARSE) return kind->given > 0 ? "int64_t" : NULL;
+  if (kind->object == MS_OBJECT_LISTS) return ms_c_lists_is_all(w, kind) ? NULL : "int64_t";
   if (kind->object == MS_OBJECT_PART)
     return w->emitter->job->elements[kind->array].type == MS_FLOAT ? "ms_part_float"
                                                                    : "ms_part_double";

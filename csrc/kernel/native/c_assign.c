@@ -13,6 +13,7 @@
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_induction.h"
+#include "kernel/native/c_lists.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
@@ -105,7 +106,9 @@ static const char *converted(ms_writer *w, const ms_target *target, ms_c_value v
                              const ms_node *node) {
   if (target->name == NULL) return ms_c_stored(w, value, target->site.kind.array, node);
   ms_representation_of form = target->form;
-  bool view = target->kind.object == MS_OBJECT_VIEW || target->kind.object == MS_OBJECT_PART;
+  ms_object_kind object = target->kind.object;
+  bool view = object == MS_OBJECT_VIEW || object == MS_OBJECT_PART ||
+              (object == MS_OBJECT_LISTS && !ms_c_lists_is_all(w, &target->kind));
   if (form == MS_FORM_OBJECT && !view)
     ms_c_refuse(w, node, "`%s` would make one name stand for more than one table or function",
                 ms_c_source(w, node));

@@ -206,8 +206,9 @@ static void raise(ms_writer *w, const ms_node *node, bool asserts, ms_c_value *v
     ms_c_refuse(w, node, "`%s` has no constant text", ms_c_source(w, node));
   } else if (asserts) {
     *value = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
-    if (value->form == MS_FORM_OBJECT || (value->kind.can & (MS_CAN_NIL | MS_CAN_FALSE)) == 0)
-      return;
+    bool object = value->form == MS_FORM_OBJECT && value->kind.object != MS_OBJECT_LISTS;
+    const uint32_t falsy = MS_CAN_NIL | MS_CAN_FALSE;
+    if (object || (value->form != MS_FORM_OBJECT && (value->kind.can & falsy) == 0)) return;
     ms_c_error(w, node, ms_c_text(w, "!%s", ms_c_as_truth(w, *value)), words);
   } else {
     ms_c_error(w, node, "1", words);

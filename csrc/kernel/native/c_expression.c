@@ -15,6 +15,7 @@
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_list.h"
+#include "kernel/native/c_lists.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_small_sum.h"
@@ -107,6 +108,8 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
     return ms_c_table_element(w, node);
   if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_LIST)
     return ms_c_list_element(w, node);
+  if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_LISTS)
+    return ms_c_lists_element(w, node);
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return number("0.0");
   if (location.element) return ms_c_load(w, &location, node);
@@ -324,6 +327,8 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
     if (ms_c_table_length(w, node->kid[0], &of_table)) return of_table;
     if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_LIST)
       return ms_c_list_count(w, node->kid[0]);
+    if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_LISTS)
+      return ms_c_lists_count(w, node->kid[0]);
     const char *extent = ms_c_extent_of(w, node->kid[0], NULL);
     if (extent == NULL) return refused(w, node, "is not the length of an array or gapless list");
     return number(extent);

@@ -12,9 +12,7 @@
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_value.h"
 
-/* The name of the list's numbers, from 0; NULL after a refusal. The name of its length has "_n"
- * behind it. */
-static const char *name_of_list(ms_writer *w, const ms_node *node) {
+const char *ms_c_list_name(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   uint32_t l = 0;
   while (l < w->lists && (w->list[l].at != kind.given || strcmp(w->list[l].path, kind.name) != 0))
@@ -23,13 +21,14 @@ static const char *name_of_list(ms_writer *w, const ms_node *node) {
     ms_c_refuse(w, node, "`%s` is one list too many for C", ms_c_source(w, node));
     return NULL;
   }
-  w->list[l] = (ms_c_outer_list){kind.given, kind.name};
+  w->list[l] = (ms_c_outer_list){
+      .levels = w->typed->bindings[kind.array].numbers, .at = kind.given, .path = kind.name};
   if (l == w->lists) w->lists++;
   return ms_c_text(w, "g%u", l + 1);
 }
 
 ms_integer_value ms_c_list_length(ms_writer *w, const ms_node *list) {
-  const char *name = name_of_list(w, list);
+  const char *name = ms_c_list_name(w, list);
   const char *length = ms_c_text(w, "%s_n", name != NULL ? name : "");
   const char *bound = ms_c_text(w, "(double)%s", length);
   return (ms_integer_value){.known = name != NULL,
@@ -51,7 +50,7 @@ ms_c_value ms_c_list_count(ms_writer *w, const ms_node *list) {
 ms_c_value ms_c_list_element(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value read = {.form = MS_FORM_VALUE, .kind = kind, .text = "ms_nil"};
-  const char *list = name_of_list(w, node->kid[0]);
+  const char *list = ms_c_list_name(w, node->kid[0]);
   if (list == NULL) return read;
   ms_integer_value key;
   if (ms_c_integer_value_within(w, node->kid[1], ms_c_text(w, "%s_n", list), &key)) {
@@ -71,17 +70,12 @@ ms_c_value ms_c_list_element(ms_writer *w, const ms_node *node) {
   return ms_c_hold(w, read);
 }
 
-typedef struct ms_walk_of_list {
-  const ms_node *loop;
-  const char *list;
-} ms_walk_of_list;
-
-static void write_walk(ms_writer *w, const void *context) {
+void ms_c_list_walk(ms_writer *w, const void *context) {
   const ms_walk_of_list *walk = context;
   const ms_node *loop = walk->loop;
   const ms_symbol *key = loop->symbols[0];
   const char *place = ms_c_temp(w), *name = ms_c_local_name(w, key);
-  ms_c_line(w, "for (int64_t %s = 1; %s <= %s_n; %s++) {", place, place, walk->list, place);
+  ms_c_line(w, "for (int64_t %s = 1; %s <= %s; %s++) {", place, place, walk->count, place);
   ms_c_local *local = ms_c_local_of(w, key);
   *local =
       (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = w->frames, .region = w->region};
@@ -92,15 +86,13 @@ static void write_walk(ms_writer *w, const void *context) {
     local->whole = name;
     local->least = 1;
     local->most = INT32_MAX;
-    local->lo = "1.0";
-    local->hi = ms_c_text(w, "(double)%s_n", walk->list);
+    if (walk->lasts) local->lo = "1.0";
+    if (walk->lasts) local->hi = ms_c_text(w, "(double)%s", walk->count);
   }
   for (uint32_t s = 1; s < loop->symbol_count; s++) {
     ms_c_value value = ms_c_nil();
-    if (s == 1)
-      value = (ms_c_value){.form = MS_FORM_DOUBLE,
-                           .kind = ms_kind_number(MS_ANY_PRECISION),
-                           .text = ms_c_text(w, "%s[%s - 1]", walk->list, place)};
+    if (s == 1) value = walk->element;
+    if (s == 1) value.text = ms_c_text(w, "%s%s%s", walk->from, place, walk->behind);
     ms_c_declare(w, loop->symbols[s], value, NULL);
   }
   ms_c_block(w, loop->kid[1]);
@@ -108,6 +100,14 @@ static void write_walk(ms_writer *w, const void *context) {
 }
 
 void ms_c_for_list(ms_writer *w, const ms_node *loop, const ms_node *list) {
-  ms_walk_of_list walk = {loop, name_of_list(w, list)};
-  if (walk.list != NULL) ms_c_region(w, loop, write_walk, &walk);
+  const char *name = ms_c_list_name(w, list);
+  if (name == NULL) return;
+  ms_walk_of_list walk = {
+      .loop = loop,
+      .count = ms_c_text(w, "%s_n", name),
+      .lasts = true,
+      .element = {.form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION)},
+      .from = ms_c_text(w, "%s[", name),
+      .behind = " - 1]"};
+  ms_c_region(w, loop, ms_c_list_walk, &walk);
 }

@@ -115,8 +115,14 @@ int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *al
     const ms_c_outer_list *list = &w->list[l];
     add(w, info, all, (ms_param){.kind = MS_PARAM_LIST, .at = list->at, .path = list->path},
         "const double *const ", ms_c_text(w, "g%u", l + 1));
-    add(w, info, all, (ms_param){.kind = MS_PARAM_LENGTH, .at = list->at, .path = list->path},
-        "const int64_t ", ms_c_text(w, "g%u_n", l + 1));
+    ms_param more = {.kind = list->levels == 1 ? MS_PARAM_LENGTH : MS_PARAM_STARTS,
+                     .at = list->at,
+                     .path = list->path};
+    if (list->levels == 1) {
+      add(w, info, all, more, "const int64_t ", ms_c_text(w, "g%u_n", l + 1));
+    } else {
+      add(w, info, all, more, "const int64_t *const ", ms_c_text(w, "g%u_s", l + 1));
+    }
   }
   for (uint32_t i = 0; i < w->typed->inner_count; i++) {
     const ms_inner_value *inner = &w->typed->inner[i];

@@ -10,6 +10,7 @@
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_bounds_check.h"
 #include "kernel/native/c_list.h"
+#include "kernel/native/c_lists.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_sum.h"
@@ -160,7 +161,8 @@ static void write_entries(ms_writer *w, const void *context) {
 void ms_c_for_entries(ms_writer *w, const ms_node *loop) {
   const ms_node *list = ms_typed_listed(w->typed, loop);
   if (list != NULL) {
-    ms_c_for_list(w, loop, list);
+    bool lists = ms_typed_expression(w->typed, list).object == MS_OBJECT_LISTS;
+    (lists ? ms_c_for_lists : ms_c_for_list)(w, loop, list);
     return;
   }
   const ms_node *call = loop->kid[0];

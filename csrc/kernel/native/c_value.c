@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/native/c_integer.h"
+#include "kernel/native/c_lists.h"
 #include "kernel/native/c_region.h"
 
 ms_c_value ms_c_nil(void) {
@@ -32,8 +33,7 @@ const char *ms_c_type(ms_representation_of form) {
   return names[form];
 }
 
-/* What Lua calls a value: "local 'x'", "field '?'"... */
-static const char *called(ms_writer *w, const ms_node *node) {
+const char *ms_c_called(ms_writer *w, const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
   if (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING)
     return ms_c_text(w, "field '%s' ", node->kid[1]->text);
@@ -47,7 +47,7 @@ static const char *called(ms_writer *w, const ms_node *node) {
 
 /* What Lua says when a value is nil, or a boolean, where it computes. */
 static ms_complaint arithmetic(ms_writer *w, const ms_node *node) {
-  const char *subject = called(w, node);
+  const char *subject = ms_c_called(w, node);
   ms_complaint says;
   says.nil = *subject ? ms_c_text(w, "attempt to perform arithmetic on %s(a nil value)", subject)
                       : "attempt to perform arithmetic on a nil value";
@@ -103,6 +103,9 @@ const char *ms_c_as_truth(ms_writer *w, ms_c_value value) {
       return value.text;
     case MS_FORM_VALUE:
       return ms_c_text(w, "ms_is_true(%s)", value.text);
+    case MS_FORM_OBJECT:
+      if (value.kind.object != MS_OBJECT_LISTS || ms_c_lists_is_all(w, &value.kind)) return "1";
+      return ms_c_text(w, "(%s >= 0)", value.text);
     default:
       return "1";
   }

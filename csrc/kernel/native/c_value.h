@@ -17,6 +17,9 @@ ms_representation_of ms_c_representation(const ms_writer *w, const ms_kind_of *k
 /* The C type of a form. */
 const char *ms_c_type(ms_representation_of form);
 
+/* What Lua calls what is at a node, and a space: "local 'x' "; "": it has no name for it. */
+const char *ms_c_called(ms_writer *w, const ms_node *node);
+
 /* The value as a double. What may be no number stops with Lua's words about `node`; what never is
  * one is refused. */
 const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node);

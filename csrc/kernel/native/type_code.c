@@ -153,8 +153,9 @@ static bool reach(const ms_typed *typed, const ms_node *mention, uint32_t *at, c
 ms_kind_of ms_typed_outer(const ms_typed *typed, const ms_node *mention, uint32_t at) {
   ms_kind_of kind = {.can = MS_CAN_OBJECT, .object = MS_OBJECT_OUTER, .array = at};
   const ms_binding *binding = &typed->bindings[at];
-  bool plain = (binding->numbers || binding->field_count > 0) && binding->objects == 0;
-  if (binding->numbers) kind.object = MS_OBJECT_LIST;
+  bool plain = (binding->numbers > 0 || binding->field_count > 0) && binding->objects == 0;
+  if (binding->numbers > 0) kind.object = binding->numbers == 1 ? MS_OBJECT_LIST : MS_OBJECT_LISTS;
+  if (binding->numbers > 1) kind.levels = binding->numbers;
   return plain && reach(typed, mention, &kind.given, &kind.name) ? kind : ms_kind_other();
 }
 

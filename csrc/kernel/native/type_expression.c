@@ -86,13 +86,27 @@ static ms_kind_of table(const ms_node *node) {
   return (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_TABLE, .node = node};
 }
 
+/* What stands in a list of numbers, or of lists. */
+static ms_kind_of listed(ms_kind_of list) {
+  if (list.object == MS_OBJECT_LIST || list.levels == 1) return ms_kind_number(MS_ANY_PRECISION);
+  list.levels--;
+  return list;
+}
+
+ms_kind_of ms_typed_walked(const ms_typed *typed, const ms_node *list) {
+  return listed(ms_typed_expression(typed, list));
+}
+
 /* An element or part of an array, by one key. */
 static ms_kind_of part(const ms_typed *typed, const ms_node *node) {
   ms_kind_of base = ms_typed_expression(typed, node->kid[0]);
   if (base.can == 0) return base;
   if (base.object == MS_OBJECT_TABLE) return held(typed, base.node, node->kid[1]);
   bool number = node->kid[1]->kind != MS_STRING && node->kid[1]->kind != MS_TABLE;
-  if (base.object == MS_OBJECT_LIST && number) return ms_kind_scalar(MS_CAN_NUMBER | MS_CAN_NIL);
+  if ((base.object == MS_OBJECT_LIST || base.object == MS_OBJECT_LISTS) && number) {
+    base = listed(base);
+    return base.can == MS_CAN_NUMBER ? ms_kind_scalar(MS_CAN_NUMBER | MS_CAN_NIL) : base;
+  }
   if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return ms_kind_other();
   uint32_t dims = typed->emitter->job->bindings[base.array].dim_count;
   const ms_node *key = node->kid[1];

@@ -9,7 +9,7 @@
 
 static bool same_object(const ms_kind_of *a, const ms_kind_of *b) {
   return a->object == b->object && a->array == b->array && a->given == b->given &&
-         a->node == b->node &&
+         a->node == b->node && a->levels == b->levels &&
          (a->name == b->name || (a->name && b->name && strcmp(a->name, b->name) == 0));
 }
 
@@ -214,8 +214,8 @@ const ms_node *ms_typed_listed(const ms_typed *typed, const ms_node *loop) {
   if (loop->kids != 2 || call->kind != MS_CALL || call->kids != 2) return NULL;
   ms_kind_of called = ms_typed_expression(typed, call->kid[0]);
   bool walks = called.object == MS_OBJECT_BUILTIN && strcmp(called.name, "ipairs") == 0;
-  bool list = walks && ms_typed_expression(typed, call->kid[1]).object == MS_OBJECT_LIST;
-  return list ? call->kid[1] : NULL;
+  ms_object_kind object = walks ? ms_typed_expression(typed, call->kid[1]).object : MS_OBJECT_NONE;
+  return object == MS_OBJECT_LIST || object == MS_OBJECT_LISTS ? call->kid[1] : NULL;
 }
 
 /* `for f, v in X[i]:nonzeros() do`, `for k, v in ipairs(list) do`: the only generic loops that are
@@ -223,12 +223,13 @@ const ms_node *ms_typed_listed(const ms_typed *typed, const ms_node *loop) {
 static void iterate(ms_typed *typed, const ms_node *node) {
   const ms_node *call = node->kid[0];
   ms_kind_of row = {0};
-  bool list = ms_typed_listed(typed, node) != NULL;
+  const ms_node *list = ms_typed_listed(typed, node);
   if (node->kids == 2 && call->kind == MS_METHOD && strcmp(call->text, "nonzeros") == 0)
     row = ms_typed_expression(typed, call->kid[0]);
   for (uint32_t s = 0; s < node->symbol_count; s++) {
     ms_kind_of kind = ms_kind_other();
-    if (list && s < 2) kind = ms_kind_number(MS_ANY_PRECISION);
+    if (list != NULL && s < 2) kind = ms_kind_number(MS_ANY_PRECISION);
+    if (list != NULL && s == 1) kind = ms_typed_walked(typed, list);
     if (row.object == MS_OBJECT_SPARSE && s < 2) {
       int32_t type = typed->emitter->job->elements[row.array].type;
       kind = ms_kind_number(s == 0 ? MS_ANY_PRECISION : ms_type_precision(type));

@@ -35,6 +35,7 @@ typedef enum ms_object_kind {
   MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
   MS_OBJECT_OUTER,    /* table from outside of the loop, of which fields are known */
   MS_OBJECT_LIST,     /* list of numbers from outside of the loop */
+  MS_OBJECT_LISTS,    /* list of such lists, and so on, or one that is in it */
   MS_OBJECT_SLICE,    /* table from outside of which the loop only assigns elements */
   MS_OBJECT_BUILTIN,
   MS_OBJECT_OTHER
@@ -48,7 +49,8 @@ typedef struct ms_kind_of {
                             of a row. OUTER: binding;
                             capture that it is reached from, by the path `name` (ms_param.path) */
   const ms_node *node;   /* FUNCTION: the FUNCTION; TABLE: the TABLE */
-  const char *name;      /* BUILTIN, OUTER, LIST (`array`, `given` as of OUTER) */
+  const char *name;      /* BUILTIN, OUTER, LIST, LISTS (`array`, `given` as of OUTER) */
+  uint32_t levels;       /* LISTS: levels of lists, itself the outermost */
 } ms_kind_of;
 
 /* Most values that a function of the body returns. */
@@ -150,9 +152,12 @@ void ms_typed_end(ms_typed *typed);
 /* The type of an expression's first value. */
 ms_kind_of ms_typed_expression(const ms_typed *typed, const ms_node *node);
 
-/* The list that `for k, v in ipairs(list) do` goes through, if it is one of numbers from outside;
- * else NULL. */
+/* The list that `for k, v in ipairs(list) do` goes through, if it is one of numbers from outside,
+ * or of such lists; else NULL. */
 const ms_node *ms_typed_listed(const ms_typed *typed, const ms_node *loop);
+
+/* What the elements of such a list are. */
+ms_kind_of ms_typed_walked(const ms_typed *typed, const ms_node *list);
 
 /* The type of value `at` (from 0) of a call. */
 ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at);

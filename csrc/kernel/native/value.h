@@ -205,6 +205,23 @@ static inline ms_value ms_list_get(const double *list, int64_t length, ms_value 
   return (double)whole == key.number ? ms_number(list[whole - 1]) : ms_nil;
 }
 
+/* Lists in one another (MS_PARAM_STARTS): the number of list[key], -1 where that is nil. */
+static inline int64_t ms_lists_at(const int64_t *starts, int64_t list, int64_t key) {
+  const int64_t first = starts[list];
+  return (uint64_t)key - 1 < (uint64_t)(starts[list + 1] - first) ? first + key - 1 : -1;
+}
+
+static inline int64_t ms_lists_find(const int64_t *starts, int64_t list, ms_value key) {
+  if (key.tag != MS_NATIVE_NUMBER || !(key.number >= 1 && key.number <= INT32_MAX)) return -1;
+  int64_t whole = (int64_t)key.number;
+  return (double)whole == key.number ? ms_lists_at(starts, list, whole) : -1;
+}
+
+/* The element that has this number, if it is one. */
+static inline ms_value ms_lists_number(const double *numbers, int64_t at) {
+  return at >= 0 ? ms_number(numbers[at]) : ms_nil;
+}
+
 /* What a gate took before a block's other values (depend/branch_gate.h), slots one after the other;
  * who runs the block gives the memory back. */
 typedef struct ms_streak {

@@ -132,8 +132,9 @@ typedef struct ms_cache_prefetch {
 
 #define MS_AHEAD 8
 
-/* A list of numbers from outside, which is a parameter: how it is reached. */
+/* A list of numbers from outside, or one of lists, which is a parameter: how it is reached. */
 typedef struct ms_c_outer_list {
+  uint32_t levels; /* of lists: 1 if it is one of numbers */
   uint32_t at;
   const char *path; /* as in ms_param */
 } ms_c_outer_list;

@@ -70,7 +70,7 @@ local function bind(state, value, depth, reads)
   elseif objects.is(value) then
     binding.objects = objects.methods.dim(value)
   elseif kind == "table" and reads then
-    binding.numbers = numbers.are(value)
+    binding.numbers = numbers.levels(value)
   end
   return binding
 end

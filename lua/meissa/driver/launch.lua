@@ -113,7 +113,7 @@ end
 -- Kinds of a kernel's parameters that are the same as long as its arrays are, or that C sets anew.
 local LASTING = {pointer = true, stride = true, extent = true, limit = true, step = true,
                  entries = true, coord = true, rows = true, draws = true, touched = true,
-                 inner = true, list = true, length = true}
+                 inner = true, list = true, length = true, starts = true}
 
 -- The slot with the place of random numbers.
 local function draws_of(instance)

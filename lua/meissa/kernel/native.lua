@@ -13,6 +13,7 @@ local helpers = require("meissa.kernel.helpers")
 local left = require("meissa.kernel.native_left")
 local native_fault = require("meissa.kernel.native_fault")
 local merge = require("meissa.kernel.merge")
+local outer_lists = require("meissa.kernel.outer_lists")
 local random = require("meissa.kernel.random")
 local streaks = require("meissa.kernel.streaks")
 
@@ -58,8 +59,6 @@ local function variable_of(fn, name)
     if found == name then return value, fn, n end
   end
 end
-
-local doubles_type = ffi.typeof("double[?]")
 
 -- What a path (MS_PARAM_INNER in csrc/kernel/emit/emit.h) leads to from a function; and what has it
 -- under which key: a function or a table.
@@ -114,13 +113,12 @@ local fill_by_kind = {
   end,
   draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
   list = function(slot, param, _, _, values, _, lists)
-    local list = inner_value(values[param.at], param.path)
-    if lists[param] and ffi.sizeof(lists[param]) == 8 * #list then
-      for k = 1, #list do lists[param][k - 1] = list[k] end
-    else
-      lists[param] = doubles_type(math.max(1, #list), list)
-    end
-    slot.pointer = ffi.cast("void *", lists[param])
+    lists[param] = outer_lists.copy(inner_value(values[param.at], param.path), lists[param])
+    lists.last = lists[param]
+    slot.pointer = ffi.cast("void *", lists.last.numbers)
+  end,
+  starts = function(slot, _, _, _, _, _, lists) -- of the list before it
+    slot.pointer = ffi.cast("void *", lists.last.starts)
   end,
   length = function(slot, param, _, _, values)
     slot.whole = #inner_value(values[param.at], param.path)
@@ -143,15 +141,15 @@ function M.inner_numbers(instance, values)
     if param.kind == "inner" then
       add(instance.slots + (n - 1), inner_value(values[param.at], param.path))
     elseif param.kind == "list" then
-      local list = inner_value(values[param.at], param.path)
-      for k = 1, #list do add(instance.lists[param] + (k - 1), list[k], list, k) end
+      outer_lists.each_number(inner_value(values[param.at], param.path), instance.lists[param], add)
     end
   end
   return found
 end
 
 -- Kinds of parameters that are an execution's own; the others tell where memory is.
-local OWN = {value = true, inner = true, draws = true, list = true, length = true, stack = true}
+local OWN = {value = true, inner = true, draws = true, list = true, length = true, starts = true,
+             stack = true}
 
 --- Whether the engine can fill this parameter of a kernel.
 function M.takes(param)
