@@ -13,8 +13,21 @@ local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
 local views = {spec = "spec/driver/replicas_views_spec.lua"}
 local models = {spec = "spec/driver/replicate_models_spec.lua"}
 local merges = {spec = "spec/driver/replicate_merge_spec.lua"}
+local keys = {spec = "spec/driver/replicas_order_spec.lua"}
 
 return {
+  {
+    rule = "keys are visited in one order by all replicas, wherever these are",
+    finders = {keys},
+    mutants = {
+      {"keys are visited as they come", "lua/meissa/sync/isolate.lua",
+       "  if own then return own end\n", ""},
+      {"next visits keys as they come", "lua/meissa/sync/isolate.lua",
+       "(name == \"pairs\" or name == \"next\")", "name == \"pairs\""},
+      {"modules on workers visit keys as they come", "lua/meissa/worker/init.lua",
+       "_G.pairs, _G.next = strict.pairs, strict.next", "_G.pairs = pairs"},
+    },
+  },
   {
     rule = "what arrays of replicas have in common they have wherever replicas are",
     finders = {views},

@@ -79,6 +79,9 @@ function place_of(fn)
   return place
 end
 
+--- Says that a function of Meissa's own stands for a builtin.
+function M.stand_for(fn, library, name) known[fn] = {library, name} end
+
 --- The library that a function belongs to, and its name there; nil for one that is no builtin. A
 -- library may be the function itself ("table.new"): then it has no name.
 function M.find(fn)

@@ -7,6 +7,7 @@
 -- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later
 -- one, and nan only if the later argument is nan.
 -- @module meissa.base.strict
+local builtin = require("meissa.base.builtin")
 local c_core = require("meissa.base.c_core")
 local tables = require("meissa.base.tables")
 
@@ -266,5 +267,9 @@ function M.next(t, key)
   until rawget(t, keys[k]) ~= nil
   return keys[k], t[keys[k]]
 end
+
+-- Where they are captured they are what `pairs` and `next` are.
+builtin.stand_for(M.pairs, "_G", "pairs")
+builtin.stand_for(M.next, "_G", "next")
 
 return M

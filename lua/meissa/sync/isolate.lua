@@ -3,13 +3,16 @@
 --
 -- A function is copied with its variables, and what they hold; variables that functions share they
 -- share in the copy, too; globals are copied when they are first asked for, and set for the copy
--- alone. Modules, C functions, coroutines and foreign objects are not copied.
+-- alone. Modules, C functions, coroutines and foreign objects are not copied. `pairs` and `next` go
+-- by the keys in copies, so that all replicas visit them in one order, whichever process has them.
 -- Arrays that a function captures become views that cannot be written; dense arrays that are given
 -- as arguments are copied, as are Torch's tensors; those that share memory do so as copies, too.
 -- @module meissa.sync.isolate
 
 local array = require "meissa.array"
+local builtin = require "meissa.base.builtin"
 local models = require "meissa.sync.models"
+local strict = require "meissa.base.strict"
 local tables = require "meissa.base.tables"
 local tensor = require "meissa.array.tensor"
 local interrupt = require "meissa.base.interrupt"
@@ -78,7 +81,15 @@ local function globals_of(self, env)
   return own
 end
 
+-- What copies have in the place of a builtin whose order of keys is each process's own.
+local function ordered(fn)
+  local library, name = builtin.find(fn)
+  return library == "_G" and (name == "pairs" or name == "next") and strict[name] or nil
+end
+
 local function copy_function(self, fn)
+  local own = ordered(fn)
+  if own then return own end
   local dumped, text = interrupt.pcall(string.dump, fn)
   if not dumped then return self.instead_of(fn) or fn end -- a C function
   local made = loadstring(text)

@@ -14,6 +14,7 @@ local core = require "meissa.core"
 local hosted = require "meissa.worker.hosted"
 local nesting = require "meissa.base.nesting"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
+local strict = require "meissa.base.strict"
 local thrown = require "meissa.base.thrown"
 local trace = require "meissa.base.trace"
 
@@ -113,6 +114,7 @@ function M.main(fd)
   nesting.in_body, basics.on_worker = true, true
   hosted.worker = worker:number()
   _G.print, replica_coroutines.print = M.print, M.print
+  _G.pairs, _G.next = strict.pairs, strict.next -- for modules that bodies and replicas use, too
   while true do
     local job = worker:next()
     if not job then break end

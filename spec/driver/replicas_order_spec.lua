@@ -1,0 +1,153 @@
+-- SPDX-License-Identifier: MIT
+-- `pairs` and `next` in functions of meissa.replicas: by the keys, whichever process these run in.
+local child = require "spec.support.child"
+local meissa = require "meissa"
+
+local LAYERS = 12
+
+-- What is visited in the order of the keys, which is not that of the numbers.
+local function expected()
+  local names = {}
+  for i = 1, LAYERS do names[i] = "layer" .. i end
+  table.sort(names)
+  return table.concat(names, " ")
+end
+
+local function net()
+  local made = {}
+  for i = 1, LAYERS do made["layer" .. i] = i end
+  return made
+end
+
+local captured = net()
+
+local function visited(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  return table.concat(names, " ")
+end
+
+local WAYS = {
+  ["a captured table"] = function() return visited(captured) end,
+  ["a table made inside"] = function() return visited(net()) end,
+  ["a literal"] = function()
+    return visited {layer1 = 1, layer2 = 2, layer3 = 3, layer4 = 4, layer5 = 5, layer6 = 6,
+                    layer7 = 7, layer8 = 8, layer9 = 9, layer10 = 1, layer11 = 1, layer12 = 1}
+  end,
+  ["next"] = function()
+    local names, name = {}, next(captured)
+    while name do
+      names[#names + 1] = name
+      name = next(captured, name)
+    end
+    return table.concat(names, " ")
+  end,
+  ["next in a for"] = function()
+    local names = {}
+    for name in next, captured do names[#names + 1] = name end
+    return table.concat(names, " ")
+  end,
+  ["a function in a variable"] = (function()
+    local walk, table_of = pairs, net
+    return function()
+      local names = {}
+      for name in walk(table_of()) do names[#names + 1] = name end
+      return table.concat(names, " ")
+    end
+  end)(),
+  ["a coroutine"] = function()
+    return coroutine.wrap(function() return visited(captured) end)()
+  end,
+}
+
+describe("the order of keys", function()
+  teardown(function() meissa.init {workers = 2, quiet = true} end)
+
+  for name, way in pairs(WAYS) do
+    it("is that of the keys in all replicas, everywhere: " .. name, function()
+      for workers = 0, 3 do
+        meissa.init {workers = workers, quiet = true}
+        local same = expected()
+        assert.same({same, same, same}, meissa.replicas(3, {}, function(r)
+          r.barrier()
+          return way()
+        end))
+      end
+    end)
+  end
+
+  it("has replicas exchange what belongs together", function()
+    for workers = 0, 2 do
+      meissa.init {workers = workers, quiet = true}
+      local results = meissa.replicas(3, {}, function(r)
+        local made = {}
+        for i = 1, LAYERS do made["layer" .. i] = meissa.full({2}, i) end
+        for _, each in pairs(made) do
+          r.allReduce(each)
+          r:exchange(each, {})
+        end
+        local sums = {}
+        for i = 1, LAYERS do sums[i] = made["layer" .. i][1] / 3 end
+        return sums
+      end)
+      for _, sums in ipairs(results) do
+        for i = 1, LAYERS do assert.equal(i, sums[i]) end
+      end
+    end
+  end)
+
+  it("is that of the keys in an operation, wherever it runs", function()
+    -- The place of each layer among the keys is a digit to the base of 13.
+    local function number_of(names)
+      local number = 0
+      for name in names:gmatch "%d+" do number = number * 13 + tonumber(name) end
+      return number
+    end
+    for workers = 0, 2 do
+      meissa.init {workers = workers, quiet = true}
+      for _, drawn in ipairs {false, true} do -- what draws is left to the driver
+        local results = meissa.replicas(2, {}, function(r)
+          return (r.allReduce(1, function()
+            if drawn then math.random() end
+            return number_of(visited(captured))
+          end))
+        end)
+        local number = number_of(expected())
+        assert.same({number, number}, results)
+      end
+    end
+  end)
+
+  it("is that of the keys in modules that workers load", function()
+    local folder = child.directory()
+    child.write(folder .. "/spec_visiting.lua", [[
+      local walk = pairs
+      local M = {}
+      function M.global(t)
+        local n = {}
+        for k in pairs(t) do n[#n + 1] = k end
+        return table.concat(n, " ")
+      end
+      function M.own(t)
+        local n = {}
+        for k in walk(t) do n[#n + 1] = k end
+        return table.concat(n, " ")
+      end
+      return M]])
+    meissa.init {workers = 2, quiet = true}
+    local own = package.path
+    local ok, results = pcall(meissa.replicas, 2, {setup = function()
+      package.path = folder .. "/?.lua;" .. package.path
+    end}, function()
+      local name = "spec_" .. "visiting" -- which nobody sends
+      local visiting = require(name)
+      return {visiting.global(captured), visiting.own(captured)}
+    end)
+    child.remove(folder)
+    meissa.init {workers = 1, quiet = true} -- these workers have it
+    assert.equal(own, package.path)
+    assert.is_true(ok, tostring(results))
+    local same = expected()
+    assert.same({{same, same}, {same, same}}, results)
+  end)
+end)
