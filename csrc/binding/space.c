@@ -91,6 +91,8 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->no_options = ms_input_boolean(L, index, "no_options");
   space->methods = ms_input_boolean(L, index, "methods");
   space->barred = ms_input_string(L, index, "barred");
+  space->replicas = ms_input_boolean(L, index, "replicas");
+  space->shared = ms_input_boolean(L, index, "shared");
   space->rounds = ms_input_boolean(L, index, "rounds");
   if (space->rounds) read_versions(L, index, space);
   space->parts_of = (int64_t)ms_input_number(L, index, "parts_of", 0);

@@ -19,8 +19,9 @@ void ms_fix_add(ms_reason *reason, const char *fix) {
 
 int ms_fix_call(const ms_explainer *explain, ms_reason *reason, const char *what,
                 const char *option) {
+  const ms_space *space = explain->walk->space;
   bool other = strcmp(option, "impure = true") != 0;
-  if (explain->walk->space->rounds && other) return 0; /* they have no such options */
+  if ((space->rounds || space->replicas) && other) return 0; /* they have no such options */
   const char *code = ms_option_code(explain->walk, explain->arena, option);
   if (code == NULL) return -1;
   ms_fix_add(reason, ms_arena_format(explain->arena, "%s: %s", what, code));

@@ -163,6 +163,8 @@ typedef struct ms_space {
   const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:
                          name, tab, "impure", "name" (it may be called by one) or nothing, tab,
                          why; or NULL */
+  bool replicas;      /* its iterations are shared out to replicas: it cannot run serially */
+  bool shared;        /* replicas: these are the iterations of ranges, though it counts as sparse */
   bool rounds;        /* the first index counts rounds, which run one after the other */
   const uint32_t *versions; /* rounds, by capture: of which array it is a version, from 1, or 0; */
   uint32_t version_count;   /* of so many captures */

@@ -34,7 +34,8 @@ static call find_call(const ms_walk *walk) {
   if (loop->closure != NULL && (node->kind != MS_CALL || !is_handed_to_loop(node->kid[0])))
     return (call){0};
   uint32_t count = node->kids - 1 - (loop->closure != NULL ? 1 : 0);
-  uint32_t spaces = walk->space->source == -1 ? walk->space->dim_count : 1;
+  bool ranges = walk->space->source == -1 || walk->space->shared;
+  uint32_t spaces = ranges ? walk->space->dim_count : 1;
   bool given = count > spaces && !walk->space->no_options;
   return (call){.node = node,
                 .options = given ? node->kid[spaces + 1] : NULL,

@@ -230,6 +230,14 @@ describe("a tensor that a body uses", function()
         raises("DEP", ("'%s' is a torch.DoubleTensor, which workers"):format(path), loop)
         raises("DEP", ("meissa.from(%s)"):format(path), loop)
       end
+      local r = meissa.replicate(meissa.zeros(1), {replicas = 2, every = 1})
+      for over, serially in pairs {[A] = true, [r] = false} do -- replicas never run serially
+        local _, err = pcall(function()
+          for i in meissa.parallel(4) do over[1] = over[1] + t[i] end
+        end)
+        assert.equal(serially, tostring(err):find("or run it serially", 1, true) ~= nil)
+        assert.truthy(tostring(err):find("t:totensor()", 1, true))
+      end
       for k = 0, 3 do t.store.pointer[k] = k end
       local weight = meissa.from(t) -- as the fix has it
       for i in meissa.parallel(4) do A[i] = weight[i] end

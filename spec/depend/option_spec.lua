@@ -79,6 +79,44 @@ describe("a fix that sets an option", function()
     assert.equal("parallel(..., {serial = true})", fix_of(message))
   end)
 
+  it("is none of those that loops over replicas do not have", function()
+    local opts, n, sum = {impure = false}, 8, meissa.zeros(9)
+    local S = meissa.sparse({9, 9}, {i = {1, 2, 3}, j = {1, 1, 2}})
+    local r = meissa.replicate(meissa.zeros(3), {replicas = 2, every = 2})
+    local refused = {
+      function() for _ in parallel(n) do sum[1] = sum[1] + r[1] end end,
+      function() for _, _ in parallel(3, n) do sum[1] = sum[1] + r[1] end end,
+      function() for _, _ in parallel(3, n, opts) do sum[1] = sum[1] + r[1] end end,
+      function() for _, _ in parallel(3, n, {check = false}) do sum[1] = sum[1] + r[1] end end,
+      function() for i, j in parallel(S) do sum[1] = sum[j] + r[1] + i end end,
+    }
+    for k, loop in ipairs(refused) do
+      local ok, err = pcall(loop)
+      assert.is_false(ok)
+      assert.truthy(tostring(err):find("DEP10", 1, true), tostring(err))
+      assert.is_nil(tostring(err):find("serial", 1, true), k .. ": " .. tostring(err))
+    end
+    local function order(loop)
+      return tostring(select(2, pcall(loop))):match("if their order does not matter:  ([^\n]*)")
+    end
+    assert.equal("parallel(3, n, {impure = true})", order(function()
+      for _, _ in parallel(3, n) do r[1] = r[1] + os.remove("") end
+    end))
+    assert.equal("parallel(S, {impure = true})", order(function()
+      for _, _ in parallel(S) do r[1] = r[1] + os.remove("") end
+    end))
+    local function count()
+      for _, _ in parallel(3, n, opts) do
+        os.remove ""
+        r[1] = r[1] + 1
+      end
+    end
+    assert.equal("opts.impure = true", order(count))
+    opts.impure = true
+    count()
+    assert.equal(3 * n / 2, r:replica(1)[1])
+  end)
+
   it("is that of the options that the loop has now", function()
     local A, S = meissa.zeros(12), meissa.sparse({9}, {i = {1, 2, 3, 4, 5, 6, 7, 8, 9}})
     local function refusal(opts)

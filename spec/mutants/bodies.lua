@@ -197,6 +197,10 @@ return {
        "options->kind == MS_TABLE || options->kind == MS_NIL;", "true;"},
       {"an option is set twice", "csrc/depend/option.c",
        "    if (sets(table->kid[k], option)) continue;\n", ""},
+      {"loops over replicas run serially", "csrc/depend/fix.c",
+       "(space->rounds || space->replicas) && other", "space->rounds && other"},
+      {"what replicas share out has one argument", "csrc/depend/option.c",
+       "walk->space->source == -1 || walk->space->shared;", "walk->space->source == -1;"},
     },
   },
   {

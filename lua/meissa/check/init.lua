@@ -86,7 +86,7 @@ local function words_of(plan, space, found, changed)
   end
   return string.format("the loop's plan (%s) does not predict that %s. %slease report it with " ..
     "the loop's text", plan.strategy, found.text,
-    space.serial and "P" or "Run the loop with {serial = true}, and p"), "BUG"
+    (space.serial or space.replicas) and "P" or "Run the loop with {serial = true}, and p"), "BUG"
 end
 
 --- Records and judges a loop that asks for it; says so where that cannot be. A loop that is refused

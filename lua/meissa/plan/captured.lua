@@ -17,6 +17,7 @@ local reached = require "meissa.capture.reached"
 local remember = require "meissa.base.remember"
 local replica_groups = require "meissa.sync.replica_group"
 local scratches = require "meissa.array.scratch"
+local shares = require "meissa.plan.share"
 local situations = require "meissa.plan.situation"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
@@ -137,12 +138,17 @@ local function recall(record, space, roots)
   return recent, values, same
 end
 
+-- What a message ends in where a loop may run serially, as one over replicas does not.
+local function or_serially(bindings, words)
+  return shares.has(bindings) and "" or words .. ": {serial = true}"
+end
+
 -- What was not searched to its end may lead to any array: no loop over it could be proved.
 local function check_size(bindings)
   if not bindings.crowded then return end
   errors.raise("DEP", "%s leads to more than %d tables and functions, and no more are " ..
-               "searched for arrays: keep them in arrays, as in meissa.objects(n), or run it " ..
-               "serially: {serial = true}", bindings.crowded, capture.MOST)
+               "searched for arrays: keep them in arrays, as in meissa.objects(n)%s",
+               bindings.crowded, capture.MOST, or_serially(bindings, ", or run it serially"))
 end
 
 -- A tensor is not sent to workers, and what they write into a copy would be lost.
@@ -156,8 +162,8 @@ local function check_tensors(record, bindings)
       local name, last = table.concat(path, "."), path[#path]
       errors.raise("DEP", "'%s' is a %s, which workers do not have: make an array of it before " ..
                    "the loop, local %s = meissa.from(%s), and a tensor after it, " ..
-                   "%s:totensor(); or run it serially: {serial = true}", name, class,
-                   last, name, last)
+                   "%s:totensor()%s", name, class, last, name, last,
+                   or_serially(bindings, "; or run it serially"))
     end
   end
 end

@@ -198,8 +198,8 @@ function M.check(plan, space)
   local name = reordered(plan, space)
   if name and not space.serial then
     errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
-                 "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
-                 "serially: {serial = true}", name)
+                 "reduce = \"serial\" forbids that. Leave the option out%s", name,
+                 space.replicas and "" or ", or run the loop serially: {serial = true}")
   end
 end
 

@@ -129,7 +129,7 @@ function M.open(space, bindings)
   check_space(space)
   check_buffers(bindings)
   space.row_major = space.ordered and space.sparse or false
-  space.ordered = false
+  space.ordered, space.replicas = false, true
   if space.sparse then return end
   space.shared, space.sparse = true, true
   space.array, space.source = stub_of(#space.ranges), 0

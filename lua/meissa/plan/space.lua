@@ -216,7 +216,7 @@ end
 -- What a plan depends on beside the ranges.
 local OF_PLANS = {
   "ordered", "serial", "sparse", "collapse", "reduce", "impure", "engine", "numeric",
-  "methods", "operators", "barred", "no_options", "assume", "rounds",
+  "methods", "operators", "barred", "no_options", "assume", "rounds", "replicas", "shared",
 }
 
 --- The space's options that a plan depends on, and its steps, as one string; the array behind it,
