@@ -81,7 +81,9 @@ static int check_staleness(const row *of, int64_t staleness, ms_error *err) {
                         name);
   }
   if (staleness != MS_GATE_UNSAID && (staleness < 0 || staleness > MOST)) {
-    return ms_error_set(err, MS_OPT, "staleness is a number of rounds, 0 or more, or math.huge");
+    return ms_error_set(err, MS_OPT,
+                        "staleness is a number of rounds, from 0 to %lld, or math.huge, not %lld",
+                        (long long)MOST, (long long)staleness);
   }
   if (staleness > 0 && !of->stale) {
     return ms_error_set(err, MS_OPT,

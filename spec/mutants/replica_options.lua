@@ -1,8 +1,27 @@
 -- SPDX-License-Identifier: MIT
 -- Mutants of what options of replicas mean together, and of what is said of them.
 local options = {spec = "spec/driver/replicate_options_spec.lua"}
+local losses = {spec = "spec/driver/replicas_lost_spec.lua"}
 
 return {
+  {
+    rule = "what is given to replicas, or raised by them, arrives or is refused",
+    finders = {losses},
+    mutants = {
+      {"lists end at their holes", "lua/meissa/base/errors.lua", "if list[k] == nil then",
+       "if false then"},
+      {"names in lists are looked over", "lua/meissa/base/errors.lua",
+       "if count > 0 and other ~= nil then", "if false then"},
+      {"false is not raised", "lua/meissa/worker/replica_coroutine.lua",
+       "fields.value = thrown.value(err)", "fields.value = thrown.value(err) or nil"},
+      {"on_round gives staleness away", "lua/meissa/driver/round_cut.lua",
+       "ipairs {\"every\", \"staleness\"}", "ipairs {\"every\"}"},
+      {"replicas change the workers", "lua/meissa/driver/pool.lua", "elseif nesting.within() then",
+       "elseif false then"},
+      {"weights have no bound", "lua/meissa/sync/settings.lua",
+       "  if value == math.huge then refuse(\"%s is finite\", what) end\n", ""},
+    },
+  },
   {
     rule = "whether all hear all is a matter of edges, and reports and notices tell what follows",
     finders = {options},

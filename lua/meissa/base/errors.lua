@@ -193,12 +193,34 @@ local LARGEST = 2 ^ 53
 -- @param value what somebody gave @string what how an error calls it
 -- @treturn number it
 function M.check_whole(value, what, least, most)
+  local greatest = math.min(most or LARGEST, LARGEST)
   local good = type(value) == "number" and value >= least and
-    (value == math.floor(value) and value <= (most or LARGEST) or value == most)
+    (value == math.floor(value) and value <= greatest or value == most)
   if good then return value end
   local bound = not most and " on" or most == math.huge and " on, or math.huge" or
     string.format(" to %d", most)
   M.raise("OPT", "%s is a whole number from %d%s, not %s", what, least, bound, M.shown(value))
+end
+
+--- Whether a table is a list, one with anything at a number.
+-- @string what how an error calls it
+-- Errors: OPT where something of it stands elsewhere than at 1, 2, ..., one after the other.
+function M.is_list(list, what)
+  local count, other = 0, nil
+  for key in tables.each(list) do
+    if type(key) == "number" then count = count + 1 else other = key end
+  end
+  for k = 1, count do
+    if list[k] == nil then
+      M.raise("OPT", "%s has nothing at %d, and something behind it, which would be lost: " ..
+        "give a list without holes", what, k)
+    end
+  end
+  if count > 0 and other ~= nil then
+    M.raise("OPT", "%s has something under %s, which would be lost: give a list", what,
+      M.shown(other))
+  end
+  return count > 0
 end
 
 --- A value in an error's text: strings are quoted, and of tables no address is told.

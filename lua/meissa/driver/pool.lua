@@ -9,6 +9,7 @@ local core = require "meissa.core"
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
 local interpreter = require "meissa.base.interpreter"
+local nesting = require "meissa.base.nesting"
 local progress = require "meissa.base.progress"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
@@ -90,6 +91,9 @@ function M.init(options)
   if is_held() then
     errors.raise("OPT", "meissa.init: workers cannot be changed while a loop runs; call it " ..
                  "before the loop or after it")
+  elseif nesting.within() then
+    errors.raise("OPT", "meissa.init: workers cannot be changed in a loop's body or a function " ..
+                 "of meissa.replicas; call it before or after")
   end
   if type(options) ~= "table" then
     errors.raise("OPT", "meissa.init takes a table such as {workers = 4}, not %s",

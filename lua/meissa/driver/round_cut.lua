@@ -153,6 +153,12 @@ local function check(answer)
                  tostring(answer))
   end
   errors.check_options("the answer of on_round", answer, ANSWERS)
+  for _, name in ipairs {"every", "staleness"} do
+    if answer[name] == "auto" then
+      errors.raise("OPT", "what on_round answers as '%s' is a number, not \"auto\": that is an " ..
+                   "option of meissa.replicate, for all of a loop", name)
+    end
+  end
   if answer.every ~= nil then
     replica_groups.check_every(answer.every, "what on_round answers as 'every'")
   end

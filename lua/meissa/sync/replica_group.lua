@@ -188,7 +188,7 @@ function M.check_every(every, what)
      every >= 1 and every ~= math.huge and every ~= math.floor(every) then
     errors.raise("OPT", "%s says after how many iterations of a replica there is an exchange: " ..
                  "a whole number, a fraction of a share, math.huge for the end of the loop, or " ..
-                 "\"auto\", not %s", what, tostring(every))
+                 "\"auto\", not %s", what, errors.shown(every))
   end
   return every
 end
@@ -213,7 +213,7 @@ for _, name in ipairs(settings_of.OF_LOOPS) do EXCHANGES[#EXCHANGES + 1] = name 
 local function check_private(options)
   if options.exchange ~= nil and type(options.exchange) ~= "boolean" then
     errors.raise("OPT", "meissa.replicate: option 'exchange' is true or false, not %s",
-                 tostring(options.exchange))
+                 errors.shown(options.exchange))
   end
   for _, name in ipairs(options.exchange == false and EXCHANGES or {}) do
     if options[name] ~= nil then
@@ -227,7 +227,7 @@ local function check_others(options)
   local final = options.final
   if final ~= nil and final ~= "mean" and final ~= "none" then
     errors.raise("OPT", "meissa.replicate: option 'final' is \"mean\" or \"none\", not %s",
-                 tostring(final))
+                 errors.shown(final))
   end
   if options.cut ~= nil and options.on_round == nil then
     errors.raise("OPT", "meissa.replicate: option 'cut' says how often on_round is called, and " ..
@@ -235,12 +235,12 @@ local function check_others(options)
   end
   if options.on_round ~= nil and type(options.on_round) ~= "function" then
     errors.raise("OPT", "meissa.replicate: option 'on_round' is a function, not %s",
-                 tostring(options.on_round))
+                 errors.shown(options.on_round))
   end
   local bandwidth = options.bandwidth
   if bandwidth ~= nil and not (type(bandwidth) == "number" and bandwidth > 0) then
     errors.raise("OPT", "meissa.replicate: option 'bandwidth' is how many bytes a second can be " ..
-                 "sent, not %s", tostring(bandwidth))
+                 "sent, not %s", errors.shown(bandwidth))
   end
   if bandwidth and options.every ~= "auto" and options.staleness ~= "auto" then
     errors.raise("OPT", "meissa.replicate: option 'bandwidth' is what every = \"auto\" and " ..
@@ -250,7 +250,7 @@ local function check_others(options)
   if seed ~= nil and (type(seed) ~= "number" or seed < 0 or seed ~= math.floor(seed) or
                       seed > 2 ^ 53) then
     errors.raise("OPT", "meissa.replicate: option 'shuffle' is a seed, a whole number, not %s",
-                 tostring(seed))
+                 errors.shown(seed))
   end
 end
 
@@ -319,7 +319,7 @@ local function replicate_models(build, options)
   if type(options.params) ~= "function" then
     errors.raise("OPT", "meissa.replicate(build, options): option 'params' is a function that " ..
                  "gives a model's parameters, params = function(m) return m:getParameters() " ..
-                 "end, not %s", tostring(options.params))
+                 "end, not %s", errors.shown(options.params))
   end
   if options.exchange == false then
     errors.raise("OPT", "meissa.replicate: models are exchanged: leave out 'exchange = false'")
@@ -362,8 +362,9 @@ function M.replicate(target, options)
     errors.raise("OPT", "meissa.replicate: option 'params' belongs to models that a function " ..
                  "builds: meissa.replicate(build, {params = ...})")
   end
-  local list = array.is(target) and {target} or target
-  if type(list) ~= "table" or #list == 0 or M.is(target) then list = {target} end
+  local is_list = type(target) == "table" and not array.is_any(target) and not M.is(target) and
+    errors.is_list(target, "meissa.replicate: the list of arrays")
+  local list = is_list and target or {target}
   local group = new_group(options)
   for k, each in ipairs(list) do
     local checked = check_target(each, k == 1 and "the argument" or "an array",

@@ -46,21 +46,25 @@ end
 
 local FORMS = {"printed", "normalised", "shifted"}
 
+local function finite(value, least, what)
+  if value == math.huge then refuse("%s is finite", what) end
+  return number(value, least, what)
+end
+
 local function parse_weighted(merge)
   errors.check_options("option 'merge'", merge, {"weighted", "form"})
   return {kind = "weighted", payload = "state",
-          lambda = number(merge.weighted, 0, "the weight of a merge ({weighted = lambda})"),
+          lambda = finite(merge.weighted, 0, "the weight of a merge ({weighted = lambda})"),
           form = choice(merge.form or "shifted", FORMS, "the form of a weighted merge"),
           form_name = merge.form}
 end
 
 local function parse_add(merge, replicas)
   errors.check_options("option 'merge'", merge, {"add", "sigma", "damp"})
-  local gamma = number(merge.add, 0, "the factor of a merge ({add = gamma})")
-  if gamma == math.huge then refuse("the factor of a merge ({add = gamma}) is finite") end
+  local gamma = finite(merge.add, 0, "the factor of a merge ({add = gamma})")
   local parsed = {kind = "add", payload = "delta", gamma = gamma, factor = gamma}
   if merge.sigma ~= nil or merge.damp ~= nil then
-    parsed.sigma = number(merge.sigma or gamma * replicas, 0, "sigma of a merge")
+    parsed.sigma = finite(merge.sigma or gamma * replicas, 0, "sigma of a merge")
     if parsed.sigma == 0 then refuse("sigma of a merge must not be 0") end
     parsed.factor = gamma / parsed.sigma
     parsed.damp = merge.damp or {}
@@ -308,7 +312,7 @@ function M.staleness(value)
     (value == math.huge or value == math.floor(value))
   if good then return value end
   refuse("option 'staleness' is a whole number of rounds, math.huge or \"auto\", not %s",
-         tostring(value))
+         errors.shown(value))
 end
 
 -- Options whose staleness is chosen while the loop runs.

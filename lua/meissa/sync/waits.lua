@@ -103,7 +103,7 @@ local function excuse(asked, options)
   if factor ~= nil and not (type(factor) == "number" and factor >= 1 and factor <= MOST_FACTOR) then
     errors.raise("OPT", "%s: option 'timeout' says after how many times as long as it usually " ..
                  "takes an exchange goes on without those who are late: a number from 1 to %d, " ..
-                 "not %s", asked.where, MOST_FACTOR, tostring(factor))
+                 "not %s", asked.where, MOST_FACTOR, errors.shown(factor))
   end
   asked.timeout = factor and math.floor(100 * factor + 0.5)
   local excuses = asked.timeout or asked.backup and asked.backup > 0
@@ -132,7 +132,7 @@ function M.parse(where, options)
   if not known then
     local near = type(options.sync) == "string" and errors.nearest(options.sync, NAMES)
     errors.raise("OPT", "%s: option 'sync' is %s, not %s%s", where, quoted(NAMES),
-                 tostring(options.sync),
+                 errors.shown(options.sync),
                  near and string.format(" (did you mean \"%s\"?)", near) or "")
   end
   if options.staleness ~= nil then whole(options.staleness, where, "staleness", 0, math.huge) end

@@ -21,6 +21,7 @@ local models = require "meissa.sync.models"
 local random = require "meissa.kernel.random"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
+local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
 local interrupt = require "meissa.base.interrupt"
 
@@ -123,7 +124,10 @@ end
 -- The arrays of an exchange: a list of them, or the one that is given.
 local function arrays_of(w)
   local list = {w}
-  if type(w) == "table" and not array.is_any(w) and #w > 0 then list = {unpack(w)} end
+  if type(w) == "table" and not array.is_any(w) and
+     errors.is_list(w, "r:exchange: the list of arrays") then
+    list = {unpack(w)}
+  end
   for n, each in ipairs(list) do
     check_vector(each)
     for m = 1, n - 1 do
@@ -265,12 +269,13 @@ end
 -- @string who in words
 local function fail(who, err)
   local fields = {code = interrupt.is(err) and "INT" or "BDY",
-                  message = who .. ": " .. tostring(err)}
+                  message = who .. ": " .. thrown.message(err)}
+  if fields.code == "BDY" then fields.value = thrown.value(err) end
   if errors.is(err) then
     for name, value in tables.each(err) do fields[name] = value end
     fields.message = who .. ": " .. tostring(err.message)
   else
-    local file, line, text = string.match(tostring(err), "^(.-):(%d+): (.*)$")
+    local file, line, text = string.match(thrown.message(err), "^(.-):(%d+): (.*)$")
     if file then
       fields.file, fields.line = file, tonumber(line)
       fields.message = who .. ": " .. text
