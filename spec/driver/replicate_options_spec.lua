@@ -294,6 +294,25 @@ describe("notices of replicas", function()
     assert.equal("", notices("replicas = 2, merge = {weighted = 0.5}"))
   end)
 
+  it("say that the normalised form hears nobody where nobody is ahead", function()
+    local function hears(options)
+      local text = notices("replicas = 2, merge = {weighted = 0.5, form = 'normalised'}" .. options)
+      if text == "" then return true end
+      assert.truthy(text:find("replicas do not hear each other", 1, true), text)
+      return false
+    end
+    for _, options in ipairs {"", ", staleness = 2", ", lags = {{1, 1}}", ", sync = 'bsp'",
+                              ", sync = 'ssp'", ", staleness = 'auto'"} do
+      assert.is_false(hears(options), options)
+    end
+    for _, options in ipairs {", sync = 'barrier'", ", sync = 'ssp', staleness = 1", ", backup = 1",
+                              ", sync = 'pd-delay', staleness = 1", ", staleness = math.huge"} do
+      assert.is_true(hears(options), options)
+    end
+    assert.equal("", notices("replicas = 1, merge = {weighted = 0.5, form = 'normalised'}",
+                             "replicas = 2, merge = {weighted = 0.5}"))
+  end)
+
   it("are given for answers of on_round, and for exchanges of functions", function()
     local text = child.script [[
       local meissa = require "meissa"

@@ -112,6 +112,12 @@ end
 
 -- ------------------------------------------------------------------------------------- notices
 
+-- Whether no message is ever of a later round than those of who hears it.
+local function hears_none_ahead(settings)
+  local open = waits.open(settings.waits, 1)
+  return open.ahead == 0 and not open.oldest
+end
+
 --- Says once what is known to lead astray, whoever has asked for it.
 -- @string where the function's name
 function M.notice(where, settings)
@@ -127,6 +133,13 @@ function M.notice(where, settings)
     notice("%s: merge = {weighted = lambda, form = \"printed\"} halves the replica's own value " ..
            "for each message of its own round, and is negative for older ones: form = " ..
            "\"shifted\" is a mean", where)
+  end
+  if merge.kind == "weighted" and merge.form_name == "normalised" and
+     hears_none_ahead(settings) then
+    notice("%s: merge = {weighted = lambda, form = \"normalised\"} gives weight 0 to a message " ..
+           "that is of no later round than the replica's own, and with these options none is: " ..
+           "replicas do not hear each other. form = \"shifted\" counts those of its own round, " ..
+           "too", where)
   end
 end
 
