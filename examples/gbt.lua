@@ -51,7 +51,8 @@ local function find_bins()
     local values, place, own = sorted[f], places[f], bin[f]
     local b, greatest = 1, values[math.ceil(n / bins)]
     for k = 1, n do
-      while b < bins and values[k] > greatest do
+      -- a nan goes to the last bin
+      while b < bins and (values[k] > greatest or values[k] ~= values[k]) do
         b = b + 1
         greatest = values[math.ceil(b * n / bins)]
       end

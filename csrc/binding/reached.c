@@ -301,12 +301,13 @@ static int make(lua_State *L) {
 /* reached:place_of(subject, key) -> the place of this upvalue or field, counted from 0; or nothing
  */
 static int find_place(lua_State *L) {
-  const ms_reached *of = ms_reached_check(L, 1);
+  ms_reached *of = ms_reached_check(L, 1);
   luaL_checkany(L, 3);
   lua_settop(L, 3);
   comparison now = begin(L, 1);
   int top = lua_gettop(L);
-  for (uint32_t k = 0; k < of->count; k++) {
+  for (uint32_t tried = 0; tried < of->count; tried++) {
+    uint32_t k = (of->found + tried) % of->count;
     ms_reached_kind kind = of->places[k].kind;
     if (kind != MS_REACHED_UPVALUE && kind != MS_REACHED_FIELD) continue;
     lua_rawgeti(L, now.objects, (int)of->places[k].subject);
@@ -314,6 +315,7 @@ static int find_place(lua_State *L) {
     bool found = lua_rawequal(L, -2, 2) != 0 && lua_rawequal(L, -1, 3) != 0;
     lua_settop(L, top);
     if (!found) continue;
+    of->found = k;
     lua_pushnumber(L, k);
     return 1;
   }

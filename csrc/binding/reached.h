@@ -34,6 +34,7 @@ typedef struct ms_reached_place {
 
 typedef struct ms_reached {
   uint32_t count, object_count;
+  uint32_t found;      /* the place that was found last: the next one is often behind it */
   bool numbers_matter; /* one that is another number is a difference */
   bool moved;          /* the objects are others than those that it was made for */
   double version;      /* how often a number was found to be another one */

@@ -21,25 +21,12 @@ static int64_t count_of(const uint64_t *counts, uint32_t replica) {
   return (int64_t)atomic_load_explicit(at, memory_order_acquire);
 }
 
-static int copy_reads(ms_replica_gate *made, uint32_t replicas, const uint64_t *read_first,
-                      const uint32_t *reads) {
-  if (reads == NULL) return 0;
-  uint64_t total = read_first[replicas];
-  made->reads.first = malloc((replicas + 1) * sizeof *made->reads.first);
-  made->reads.members = malloc((total + 1) * sizeof *made->reads.members);
-  if (made->reads.first == NULL || made->reads.members == NULL) return -1;
-  for (uint32_t k = 0; k <= replicas; k++) made->reads.first[k] = read_first[k];
-  for (uint64_t i = 0; i < total; i++) made->reads.members[i] = reads[i];
-  return 0;
-}
-
 ms_replica_gate *ms_replica_gate_new(const ms_gate_setting *setting, uint32_t replicas,
                                      const uint64_t *read_first, const uint32_t *reads,
                                      ms_error *err) {
   ms_replica_gate *made = calloc(1, sizeof *made);
   uint32_t *owner = malloc((size_t)replicas * sizeof *owner);
-  bool have = made != NULL && owner != NULL && copy_reads(made, replicas, read_first, reads) == 0;
-  if (!have) ms_error_set(err, MS_WRK, "out of memory for a gate of %u replicas", replicas);
+  bool have = made != NULL && owner != NULL;
   for (uint32_t k = 0; have && k < replicas; k++) owner[k] = k;
   ms_gate_sets sets = {.workers = replicas,
                        .blocks = replicas,
@@ -47,13 +34,17 @@ ms_replica_gate *ms_replica_gate_new(const ms_gate_setting *setting, uint32_t re
                        .owner = owner,
                        .read_first = read_first,
                        .reads = reads};
-  if (have) made->gate = ms_gate_new(setting, &sets, err);
-  free(owner);
-  if (made != NULL && made->gate == NULL) {
-    ms_replica_gate_free(made);
-    return NULL;
+  ms_gate_sets heard = {.blocks = replicas, .write_first = read_first, .writes = reads};
+  if (have) made->gate = ms_gate_new(setting, &sets, err); /* which also tells if sets are none */
+  bool valid = have && made->gate != NULL;
+  bool copied = valid && (reads == NULL || ms_gate_sets_writes(&heard, &made->reads) == 0);
+  if (!have || (valid && !copied)) {
+    ms_error_set(err, MS_WRK, "out of memory for a gate of %u replicas", replicas);
   }
-  return made;
+  free(owner);
+  if (copied) return made;
+  ms_replica_gate_free(made);
+  return NULL;
 }
 
 void ms_replica_gate_free(ms_replica_gate *gate) {

@@ -73,6 +73,21 @@ describe("exchanges with staleness that do not go together", function()
     end
   end)
 
+  it("let all meet where the posts would take too much memory, without workers, too", function()
+    local sums = {}
+    for n, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      local all = meissa.replicas(4, {seed = 1}, function(r)
+        local w = meissa.full({20000}, r.index)
+        for _ = 1, 3 do r:exchange(w, {topology = "ring", merge = "mean", staleness = 60000}) end
+        return w:sum()
+      end)
+      sums[n] = table.concat(all, " ")
+    end
+    meissa.init {}
+    assert.equal(sums[1], sums[2])
+  end)
+
   it("show what replicas print", function()
     local output, status = child.script [[
       local meissa = require "meissa"

@@ -113,6 +113,17 @@ return {
     },
   },
   {
+    rule = "rows that names hold are what they were when they were evaluated",
+    finders = {{spec = "spec/kernel/held_rows_spec.lua"}},
+    mutants = {
+      {"rows go on with their names", "csrc/kernel/native/c_value.c",
+       "type == NULL || lasting(value.text)", "type == NULL || object || lasting(value.text)"},
+      {"a list is what it was before its key was found", "csrc/kernel/native/c_lists.c",
+       "return ms_c_expression(w, node).text;",
+       "return ms_c_hold(w, ms_c_expression(w, node)).text;"},
+    },
+  },
+  {
     rule = "lists of lists of numbers that are all equally deep are read as they are",
     finders = {{spec = "spec/kernel/nested_lists_spec.lua"}},
     mutants = {

@@ -58,6 +58,7 @@ local PROMISED = {
   "functions that a body makes and only calls are walked where they are called",
   "all calls of functions that call themselves are known from one walk",
   "methods of elements of captured lists are those that all elements have",
+  "rows that names hold are what they were when they were evaluated",
   "lists of lists of numbers that are all equally deep are read as they are",
   "a serial loop of which no text is kept is the loop as written",
   "a table as a subscript is a range",

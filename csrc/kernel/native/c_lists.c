@@ -18,7 +18,7 @@ bool ms_c_lists_is_all(const ms_writer *w, const ms_kind_of *kind) {
 /* The number of the list that a node is, which is not looked at. */
 static const char *number_of(ms_writer *w, const ms_node *node, const ms_kind_of *kind) {
   if (ms_c_lists_is_all(w, kind)) return "0";
-  return ms_c_hold(w, ms_c_expression(w, node)).text;
+  return ms_c_expression(w, node).text;
 }
 
 /* Stops at `at` where a list is nil: it says what cannot be done with it, or all that Lua says. */

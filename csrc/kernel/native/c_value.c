@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/native/c_array.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_lists.h"
 #include "kernel/native/c_region.h"
@@ -154,7 +155,9 @@ static bool lasting(const char *text) {
 }
 
 ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
-  if (value.form == MS_FORM_OBJECT || lasting(value.text)) return value;
+  const bool object = value.form == MS_FORM_OBJECT;
+  const char *type = object ? ms_c_object_type(w, &value.kind) : ms_c_type(value.form);
+  if (type == NULL || lasting(value.text)) return value;
   const char *held = ms_c_temp(w);
   const ms_integer_value *whole = value.whole;
   if (whole != NULL) {
@@ -162,7 +165,7 @@ ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
     value.text = ms_c_widened(w, held, whole->least, whole->most);
     value.whole = ms_c_integer(w, held, whole->least, whole->most);
   } else {
-    ms_c_line(w, "const %s %s = %s;", ms_c_type(value.form), held, value.text);
+    ms_c_line(w, "%s const %s = %s;", type, held, value.text);
     value.text = held;
   }
   return value;

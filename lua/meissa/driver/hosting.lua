@@ -66,12 +66,17 @@ end
 -- Bytes of the largest mailbox: beyond that memory arrays travel.
 local MOST_BOARD = 2 ^ 30
 
---- Memory that the workers see, an array of doubles; nil where memory is not shared, or there is
--- none.
-function M.memory(doubles)
-  if worker_count.by_value(pool.session()) or 8 * doubles > MOST_BOARD then return nil end
+--- Memory of this process, an array of doubles; nil where that is too much, or there is none.
+function M.memory_here(doubles)
+  if 8 * doubles > MOST_BOARD then return nil end
   local ok, memory = interrupt.pcall(array.zeros, {doubles})
   return ok and memory or nil
+end
+
+--- Memory that the workers see, likewise; nil where memory is not shared, too.
+function M.memory(doubles)
+  if worker_count.by_value(pool.session()) then return nil end
+  return M.memory_here(doubles)
 end
 
 --- A mailbox there; nil likewise.

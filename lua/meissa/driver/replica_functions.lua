@@ -10,7 +10,6 @@
 -- own.
 -- @module meissa.driver.replica_functions
 
-local array = require "meissa.array"
 local replica_stubs = require "meissa.worker.replica_stub"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
 local replica_groups = require "meissa.sync.replica_group"
@@ -338,9 +337,6 @@ local function run_all(run, fn, setup, ...)
   if not ok then error(err, 0) end
 end
 
--- Memory of this process, as an array of doubles.
-local function memory_here(doubles) return array.zeros {doubles} end
-
 --- Runs a function once for each replica; see the manual.
 -- @number count how many replicas
 -- @tab[opt] options `setup(worker)`, called once in each process before; `seed` of random numbers
@@ -354,8 +350,8 @@ function M.replicas(count, options, fn, ...)
   local draws = random.next_loop()
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
-               kept = {}, draws = draws, sent = 0, rings = {}, workers = 1, share = memory_here,
-               tell = function() end,
+               kept = {}, draws = draws, sent = 0, rings = {}, workers = 1,
+               share = hosting.memory_here, tell = function() end,
                lags_of = function(given, t) return lags.of_round(given, draws, t, count) end}
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true

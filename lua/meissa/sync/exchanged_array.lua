@@ -13,6 +13,7 @@
 -- @module meissa.sync.exchanged_array
 
 local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local guarantees = require "meissa.sync.guarantee"
@@ -259,7 +260,7 @@ function Exchanged:take_late(list)
   local copies, made = copies_of(list)
   local vector = vectors.new(count)
   vectors.load(copies, vector)
-  for n = 0, count - 1 do vector[n] = vector[n] + (row[n] - self.before[n]) end
+  c_api.lib.ms_replica_accumulate(vector, 1, row, self.before, count)
   put(list, copies, made, vector)
   ffi.copy(self.before, row, 8 * count)
 end

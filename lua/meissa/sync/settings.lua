@@ -5,6 +5,7 @@
 
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
+local post_rows = require "meissa.sync.post_rows"
 local tables = require "meissa.base.tables"
 local topologies = require "meissa.sync.topology"
 local waits = require "meissa.sync.waits"
@@ -164,14 +165,8 @@ local LEAST = 28
 -- How many others a replica tells at most.
 local function most_receivers(s)
   local most = 0
-  for t = 0, s.topology.period - 1 do
-    local counts = {}
-    for i = 1, s.replicas do
-      for _, j in ipairs((topologies.senders(s.topology, i, t))) do
-        counts[j] = (counts[j] or 0) + 1
-        most = math.max(most, counts[j])
-      end
-    end
+  for _, of in tables.each(post_rows.tells(s)) do
+    for _, receivers in ipairs(of) do most = math.max(most, #receivers) end
   end
   return most
 end

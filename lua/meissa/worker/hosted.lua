@@ -48,8 +48,8 @@ local NO_MAILBOX = mailboxes.new(nil, 0, 0)
 -- what they have printed;
 local PATIENCE = 0.25
 
--- and after which it looks what becomes of those that wait for posts.
-local LONGEST_WAIT = 10
+-- and after which it comes back to the driver in any case.
+local LONGEST = 10
 
 -- The run that the driver speaks of, begun here if it is new.
 local function run_of(told)
@@ -184,15 +184,13 @@ end
 -- Goes on with replicas that need no meeting, until none of them does; false: they are to be left
 -- to the driver. Sleeps only when none of them may go on.
 function Crew:go_on_alone()
-  local since
   while true do
     local seen = self.job:posts() -- of what comes later it is told
     local moves, waits = self:step_alone()
     if moves == false and not waits then return true end
-    local now = system.clock()
-    if moves == nil or not seen or self.job.printed and now - self.begun > PATIENCE then break end
-    since = not moves and (since or now) or nil
-    if since and (now - since > LONGEST_WAIT or not self.job:await_posts(seen)) then break end
+    local late = system.clock() - self.begun > (self.job.printed and PATIENCE or LONGEST)
+    if moves == nil or not seen or late then break end
+    if not moves and not self.job:await_posts(seen) then break end
   end
   self.job:post(false)
   return false
