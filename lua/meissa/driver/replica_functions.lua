@@ -164,15 +164,16 @@ end
 -- Takes what a step has left; the shards that were written.
 -- Errors: LOST, TORN, and those of the first replica that failed.
 local function take(run, left)
-  local lost = false
+  local lost, gone = false, false
   for k = 1, run.count do
     if left[k].torn then error(TORN, 0) end
-    lost = lost or left[k].lost
+    lost, gone = lost or left[k].lost, gone or left[k].gone
   end
   if lost then error(LOST, 0) end
   for k = 1, run.count do
     if left[k].failed then error(errors.new(thrown.decode(left[k].failed)), 0) end
   end
+  if gone then error(LOST, 0) end -- nobody has failed whom others have waited for
   for k, replica in ipairs(run.replicas) do
     replica.request = nil
     if left[k].request then

@@ -16,6 +16,9 @@
 -- puts what comes of it into the first row, and after a second meeting all take it from there; or,
 -- if that is the driver's to do, all leave.
 --
+-- Sums of integers may not fit. All workers form all of those, before any other, and so find alike
+-- that one does not: then all leave with what they came with, and the driver says what is wrong.
+--
 -- A mailbox is written again two meetings later: by then all have come to one after they read it.
 -- Stamps tell all the same, as those of messages do, that nobody wrote what was read: the first
 -- of each is of what was put, the second of its slice's sum, or of what an operation gave.
@@ -23,15 +26,12 @@
 
 local array = require "meissa.array"
 local array_exchange = require "meissa.worker.array_exchange"
-local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local mailboxes = require "meissa.kernel.mailbox"
-local methods = require "meissa.array.method"
 local operations = require "meissa.worker.operation"
+local row_sums = require "meissa.worker.row_sum"
 local value_rows = require "meissa.worker.value_rows"
 local values = require "meissa.sync.values"
-
-local lib = c_api.lib
 
 local M = {}
 
@@ -41,11 +41,6 @@ Collective.__index = Collective
 -- Bytes of an array whose sum is shared out: each worker forms all of smaller ones.
 local SHARED_OUT = 32768
 
--- Elements that are summed at a time, so that they stay in the first cache.
-local PIECE = 2048
-
-local COPY, AXPY = methods.of.copy.operation, methods.of.axpy.operation
-
 -- What a worker says at a meeting. `size` bytes of a form; -1: it leaves. `done`: how many of its
 -- replicas have finished their steps. `combined`: the stamp, once an operation has given something.
 local LONGEST = mailboxes.HEAD - 24
@@ -53,8 +48,6 @@ local heads = ffi.typeof("struct {double stamp, combined; int32_t size, done; ch
                          LONGEST)
 
 local bytes_at = ffi.typeof "char *"
-
-local scratch = ffi.new("double[?]", PIECE)
 
 --- The collectives of one job.
 -- @param job the worker's @tab about `count` replicas, `firsts`: the first one of each worker, and
@@ -141,8 +134,10 @@ local function slice_of(self, place, block)
   return cut(block - 1), cut(block)
 end
 
+local function is_integer(place) return string.find(place.type, "^int") ~= nil end
+
 local function is_shared_out(self, place)
-  return #self.firsts > 2 and place.bytes >= SHARED_OUT
+  return #self.firsts > 2 and place.bytes >= SHARED_OUT and not is_integer(place)
 end
 
 -- Whether all that was put on the rows up to number `last` is what this meeting's replicas put.
@@ -202,23 +197,6 @@ end
 
 -- ------------------------------------------------------------------------------- sums
 
--- Writes the sum of terms, added in their order, to all of `to`: pointers to what the elements from
--- `first` on, to before `last`, are counted from. The first of `to` may be one of the terms.
-local function add_up(place, terms, to, first, last)
-  local number, size, err = place.number, place.size, c_api.err
-  local in_place = terms[1] == to[1]
-  for piece = first, last - 1, PIECE do
-    local at, many = piece * size, math.min(PIECE, last - piece)
-    local sum = in_place and to[1] + at or ffi.cast(bytes_at, scratch)
-    for k = in_place and 2 or 1, #terms do
-      lib.ms_row_apply(k == 1 and COPY or AXPY, number, sum, 1, number, terms[k] + at, 1, many, 1,
-                       err)
-    end
-    for n = in_place and 2 or 1, #to do ffi.copy(to[n] + at, sum, many * size) end
-  end
-  if err.code ~= 0 then c_api.raise_pending() end
-end
-
 -- Where an array of each replica is read, and where its sum goes in this process.
 local function terms_of(self, board, members, place)
   local terms, to = {}, {}
@@ -236,7 +214,7 @@ local function sum_slice(self, board, members, place)
   local first, last = slice_of(self, place, self.block)
   to[#to + 1] = row + place.at
   value_rows.write_between(row, place, 1, stamp_of(self), function()
-    add_up(place, terms, to, first, last)
+    row_sums.add_up(place, terms, to, first, last)
   end)
 end
 
@@ -255,6 +233,24 @@ local function gather(self, board, members, place)
   return not self.torn
 end
 
+-- Sums arrays of integers; false, and all is as it was: some do not fit.
+local function sum_integers(self, board, layout, members)
+  local fit = true
+  for _, place in ipairs(layout.places) do
+    if place.e and is_integer(place) then
+      local terms, to = terms_of(self, board, members, place)
+      fit = fit and row_sums.add_up(place, terms, to, 0, place.count)
+    end
+  end
+  for _, place in ipairs(fit and {} or layout.places) do
+    for _, member in ipairs(place.e and is_integer(place) and members or {}) do
+      ffi.copy(member.sums[place.e], row_of(board, member.index) + place.at,
+               place.count * place.size)
+    end
+  end
+  return fit
+end
+
 -- Sums arrays that are not shared out, and the slices of those that are; the number of the latter.
 local function sum_arrays(self, board, layout, members)
   local shared = 0
@@ -262,9 +258,9 @@ local function sum_arrays(self, board, layout, members)
     if place.e and is_shared_out(self, place) then
       sum_slice(self, board, members, place)
       shared = shared + 1
-    elseif place.e then
+    elseif place.e and not is_integer(place) then
       local terms, to = terms_of(self, board, members, place)
-      add_up(place, terms, to, 0, place.count)
+      row_sums.add_up(place, terms, to, 0, place.count)
     end
   end
   return shared
@@ -283,16 +279,18 @@ local function assign(members, numbers, take)
   end
 end
 
--- All get the sums. Nil: others have left, or wrote what was read.
+-- All get the sums. False: some do not fit; nil: others have left, or wrote what was read.
 local function sum_up(self, board, layout, members)
-  local shared = sum_arrays(self, board, layout, members)
+  local fit = sum_integers(self, board, layout, members)
+  local shared = fit and sum_arrays(self, board, layout, members) or 0
   local sums = value_rows.numbers_of(members[1].list, function(n)
     local sum = value_rows.number_at(row_of(board, 1), layout, n)
     for k = 2, self.count do sum = sum + value_rows.number_at(row_of(board, k), layout, n) end
     return sum
   end)
   if not check_put(self, board, layout, self.count) then return nil end
-  if shared > 0 and not self.job:meet(2 * self.meetings, true) then return nil end
+  if (shared > 0 or not fit) and not self.job:meet(2 * self.meetings, true) then return nil end
+  if not fit then return false end
   for _, place in ipairs(shared > 0 and layout.places or {}) do
     local shares = place.e and is_shared_out(self, place)
     if shares and not gather(self, board, members, place) then return nil end

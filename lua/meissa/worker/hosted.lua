@@ -264,7 +264,7 @@ function Crew:run()
   self:each(told.step == 0 and begin or take_up)
   local met = false
   if self.collective then met = self:meet_others() end
-  if met == nil then return self:fill {torn = self.collective.torn, lost = true} end
+  if met == nil then return self:fill {torn = self.collective.torn, gone = true} end
   local board, stamp = NO_MAILBOX, 0
   if self.collective then board, stamp = self.collective:board() end
   for k = self.first, self.last do self:attempt(k, leave, self, k, board, stamp) end
