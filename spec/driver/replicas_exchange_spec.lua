@@ -160,7 +160,7 @@ for _, workers in ipairs {0, 3} do
         for k = 1, K do
           local weights, list = topology:weights(t)[k], {}
           for j = 1, K do
-            local version = j == k and t or math.max(0, t - lag(t, j))
+            local version = j == k and t or math.max(0, t - lag(t + 1, j))
             if j == k then
               list[#list + 1] = history[t][k]
             elseif weights[j] ~= 0 and version > known[k][j] then

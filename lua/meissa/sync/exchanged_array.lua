@@ -20,6 +20,7 @@ local guarantees = require "meissa.sync.guarantee"
 local posts = require "meissa.sync.post"
 local settings_of = require "meissa.sync.settings"
 local tables = require "meissa.base.tables"
+local topologies = require "meissa.sync.topology"
 local values = require "meissa.sync.values"
 local vectors = require "meissa.sync.vector"
 local waits = require "meissa.sync.waits"
@@ -43,6 +44,15 @@ function M.same_options(a, b, alike)
     if a[name] == nil then return false end
   end
   return true
+end
+
+--- The same options with a topology as plain data, which other processes can be told of.
+-- Errors: OPT for one of another number of replicas.
+function M.by_value(options, replicas)
+  if not topologies.is(options.topology) then return options end
+  local plain = tables.copy(options)
+  plain.topology = topologies.topology(options.topology, replicas).what
+  return plain
 end
 
 --- What of options is no other where functions are.

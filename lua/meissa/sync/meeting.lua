@@ -105,9 +105,10 @@ local function rows_of(requests, name, kept)
   return rows, arrays
 end
 
--- Of which round each hears the others.
+-- Of which round each hears the others. As in loops lags are those of the round that begins with
+-- what is heard here.
 local function versions_of(run, slot, first)
-  local round, lags = first.round, slot.lags and run.lags_of(slot.lags, first.t)
+  local round, lags = first.round, slot.lags and run.lags_of(slot.lags, first.t + 1)
   return function(k)
     return function(j) return math.max(0, round - (lags and j ~= k and lags[j - 1] or 0)) end
   end

@@ -86,6 +86,15 @@ local function parse(what, n)
   return string.format("{regular = %d, seed = %d}", degree, seed), REGULAR, degree, seed, nil
 end
 
+-- What was asked for, which nobody else changes.
+local function copy_of(what)
+  if array.is(what) then return what:totable() end
+  if type(what) ~= "table" then return what end
+  local copy = {}
+  for key, value in tables.each(what) do copy[key] = copy_of(value) end
+  return copy
+end
+
 --- Makes a topology.
 -- @param what one of NAMES, {regular = d, seed = s} (everyone hears d others, drawn at random) or
 -- {matrix = M}: a row for each receiver, of weights that sum to 1, or of 1 for each edge
@@ -99,12 +108,7 @@ function M.topology(what, n)
     if what.count == n then return what end
     errors.raise("OPT", "this topology is of %d replicas, not of %d", what.count, n)
   end
-  local plain = what
-  if type(what) == "table" and array.is(what.matrix) then
-    plain = {}
-    for key, value in tables.each(what) do plain[key] = value end
-    plain.matrix = what.matrix:totable()
-  end
+  local plain = copy_of(what)
   local name, kind, degree, seed, matrix = parse(plain, n)
   local core = c_api.call(lib.ms_topology_new, kind, n, degree, seed, matrix)
   return setmetatable({name = name, count = n, period = core.period, what = plain, core =

@@ -205,7 +205,7 @@ local function exchange(self, face, w, options)
             exchanged = exchanged_arrays.new(count, self.index, self.count)}
     self.slots[place], self.slot_list[self.slot_count] = slot, slot
   end
-  exchange_list(self, slot, list, options or {})
+  exchange_list(self, slot, list, exchanged_arrays.by_value(options or {}, self.count))
   return w
 end
 
