@@ -224,6 +224,13 @@ describe("meissa.replicas refuses", function()
     of("BDY", "the operation of an allReduce yields", function(r)
       r.allReduce(1, function(a) return coroutine.yield(a) end)
     end)
+    for name, values in pairs {sumGradients = "sgd", sumAndNormalizeGradients = "sgd",
+                               averageParameters = "ea", synchronizeCenter = "ea"} do
+      of("OPT", name .. " is called with a dot: s." .. name .. "(...), not s:", function(r)
+        local s = meissa[values](r, 1, 0.5)
+        s[name](s, {meissa.zeros(2)})
+      end)
+    end
     of("OPT", "the factor of a merge ({add = gamma}) is finite", function(r)
       r:exchange(meissa.zeros(1), {merge = {add = math.huge}})
     end)
@@ -289,10 +296,24 @@ for _, workers in ipairs {0, 2} do
       refused("BDY", "for two arrays", meissa.replicas, 2, {}, function(r)
         return r.allReduce(meissa.ones(1), function() return 3 end)
       end)
+      local words = "the operation of an allReduce gave an array of 3 for two of 2x2"
+      refused("BDY", words, meissa.replicas, 2, {}, function(r)
+        r.allReduce(meissa.zeros(2, 2), function() return meissa.zeros(3) end)
+      end)
       local found = meissa.replicas(2, {}, function(r) -- in place
         return r.allReduce(meissa.ones(1), function(a, b) a:axpy(2, b) end)
       end)
       assert.equal(3, found[2][1])
+    end)
+
+    it("an operation that waits for others", function()
+      local words = "r.barrier was called in a function that r.allReduce called"
+      refused("BDY", words, meissa.replicas, 2, {}, function(r)
+        r.allReduce(1, function(a)
+          r.barrier()
+          return a
+        end)
+      end)
     end)
 
     it("a set-up that fails, and writing what it captured", function()

@@ -60,14 +60,14 @@ describe("Views in meissa.replicas", function()
       meissa.init {workers = workers, quiet = true}
       for rows = 0, 3 do
         local A, fixed = meissa.zeros(rows, 2), meissa.ones(rows)
-        local sizes = meissa.replicas(4, {}, function(r, given)
+        local sizes = meissa.replicas(4, {}, function(r)
           local own = r.shard(A)
           own:fill(r.index)
           r.barrier()
           own:add(1)
           assert(r.shard(A):size(1) == own:size(1))
-          return {own:size(1), r.shard(given):size(1), A:sum()}
-        end, fixed)
+          return {own:size(1), r.shard(fixed):size(1), A:sum()}
+        end)
         for k = 1, 4 do
           local has = k <= rows and 1 or 0
           assert.same({has, has, rows * (rows + 1)}, sizes[k])
@@ -284,6 +284,22 @@ describe("Replicas refuse", function()
       S:mul(2)
       assert.equal(4, S[1][2])
     end)
+  end)
+
+  it("shards of which others would see nothing", function()
+    local A = matrix()
+    local function refuse(words, choose, given)
+      refused("OPT", {"replica 1", "r.shard(A) takes an array that the function captures", words},
+              function()
+        meissa.replicas(2, {}, function(r, argument) r.shard(choose(A, argument)) end, given)
+      end)
+    end
+    local view, own = "make the view outside of the function", "is the replica's own"
+    refuse(view, function(all) return all:select(2, 2) end)
+    refuse(view, function(all) return all:narrow(1, 1, 2) end)
+    refuse(own, function(all) return all:clone() end)
+    refuse(own, function() return meissa.zeros(4) end)
+    refuse(own, function(_, argument) return argument end, meissa.zeros(4))
   end)
 
   it("two shards of one memory", function()

@@ -69,8 +69,9 @@ local function copy_operations(run)
 end
 
 local function meet_all(run)
-  copy_operations(run)
   local requests, kind = {}, run.replicas[1].request.kind
+  run.meeting = kind -- in copies of r, too, that operations lead to
+  copy_operations(run)
   for k, replica in ipairs(run.replicas) do
     requests[k] = replica.request
     if requests[k].kind ~= kind then
@@ -78,7 +79,6 @@ local function meet_all(run)
                    requests[k].kind)
     end
   end
-  run.meeting = kind
   replica_stubs.meet(kind)
   local ok, answer, gets = pcall(meetings[kind], run, requests)
   replica_stubs.meet(nil)

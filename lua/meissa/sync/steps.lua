@@ -25,6 +25,13 @@ local function check_tree(where, tree)
   end
 end
 
+-- Raises OPT where a function of what meissa.sgd and meissa.ea give was called with a colon.
+local function check_dot(self, name, value)
+  if value == self then
+    errors.raise("OPT", "%s is called with a dot: s.%s(...), not s:%s(...)", name, name, name)
+  end
+end
+
 -- The replica with the most steps, the last one of several.
 local function longest(steps)
   local best = 1
@@ -52,12 +59,14 @@ function M.sgd(tree)
 
   --- The sum over all replicas, in place.
   function self.sumGradients(grads)
+    check_dot(self, "sumGradients", grads)
     tree.allReduce(grads, plus)
     count()
   end
 
   --- The mean over those replicas that still take steps, in place.
   function self.sumAndNormalizeGradients(grads)
+    check_dot(self, "sumAndNormalizeGradients", grads)
     local _, contributors = tree.allReduce(grads, plus)
     if contributors > 1 then
       tree.walkTable(table_of(grads), function(grad)
@@ -70,6 +79,7 @@ function M.sgd(tree)
 
   --- The same parameters everywhere: those of the replica that took most steps.
   function self.synchronizeParameters(params)
+    check_dot(self, "synchronizeParameters", params)
     if steps[tree.nodeIndex] == 0 then
       tree.scatter(params)
       return
@@ -127,6 +137,7 @@ function M.ea(tree, tau, alpha)
 
   --- Counts a step; after each tau steps the parameters and the center move.
   function self.averageParameters(params)
+    check_dot(self, "averageParameters", params)
     if not state then open(params) end
     step = step + 1
     if step % tau ~= 0 then return end
@@ -149,12 +160,14 @@ function M.ea(tree, tau, alpha)
 
   --- Waits until all replicas have taken their steps; then all have the center of the first.
   function self.synchronizeCenter(params)
+    check_dot(self, "synchronizeCenter", params)
     finish(params)
     tree.scatter(state.center)
   end
 
   --- The same, and all have its parameters, too: they are the center.
   function self.synchronizeParameters(params)
+    check_dot(self, "synchronizeParameters", params)
     finish(params)
     tree.scatter(params)
     for e, param in ipairs(state.params) do state.center[e]:copy(param) end

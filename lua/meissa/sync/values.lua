@@ -200,6 +200,24 @@ function M.assign(t, values)
   end)
 end
 
+-- Extents in words, without those of 1, which arrays need not share to be copied.
+local function extents_of(value)
+  local words = {}
+  for _, extent in ipairs(array.describe(value).dims) do
+    if extent ~= 1 then words[#words + 1] = extent end
+  end
+  return #words > 0 and table.concat(words, "x") or "1"
+end
+
+-- Raises BDY where an operation has made of an array one of other extents.
+local function check_extents(value, result)
+  if not array.is(value) or not array.is(result) then return end
+  local own, given = extents_of(value), extents_of(result)
+  if own == given then return end
+  errors.raise("BDY", "the operation of an allReduce gave an array of %s for two of %s: " ..
+               "op(a, b) gives what a becomes with b", given, own)
+end
+
 -- What a value becomes with another one. An operation on arrays may change the first in place.
 -- Errors: BDY for what can take the value's place nowhere.
 local function combine(op, value, other)
@@ -211,6 +229,7 @@ local function combine(op, value, other)
   if result == nil and not is_number(value) then return value end
   if result ~= nil and is_number(result) == is_number(value) and
      (is_number(result) or has_methods(result)) then
+    check_extents(value, result)
     return result
   end
   errors.raise("BDY", "the operation of an allReduce gave %s for two %s: op(a, b) gives what a " ..

@@ -216,6 +216,21 @@ local function rows_of(self, rows)
     each + (self.index <= longer and 1 or 0)
 end
 
+-- Raises OPT for arrays of which others would not see what is written.
+local function check_captured(self, value)
+  if self.originals[value] then return end
+  for _, original in tables.each(self.originals) do
+    if array.overlap(original, value) then
+      errors.raise("OPT", "r.shard(A) takes an array that the function captures, not a view of " ..
+                   "one that it makes itself: make the view outside of the function, or take it " ..
+                   "of r.shard(A)")
+    end
+  end
+  errors.raise("OPT", "r.shard(A) takes an array that the function captures, of which all " ..
+               "replicas see what is written: one that it makes itself, or gets as an " ..
+               "argument, is the replica's own, and can be written as it is")
+end
+
 -- This replica's rows of an array. The rows of a captured array are the replica's own until it
 -- waits for others: then all replicas see their new contents.
 local function shard(self, value)
@@ -224,6 +239,7 @@ local function shard(self, value)
   if not array.is_handle(target) or array.describe(target).sparse then
     errors.raise("OPT", "r.shard(A) takes a dense array, not %s", tostring(value))
   end
+  check_captured(self, value)
   local known = self.shards[target]
   if known then return known.own end
   for _, each in ipairs(self.shard_list) do
@@ -234,7 +250,7 @@ local function shard(self, value)
   end
   local first, length = rows_of(self, array.describe(target).dims[1]) -- none beyond the last row
   local view = target:narrow(1, first, length)
-  if not self.originals[value] or array.is_frozen(target) then return view end
+  if array.is_frozen(target) then return view end
   known = {target = target, first = first, length = length, own = view:clone(), view = view}
   self.shards[target], self.shard_list[#self.shard_list + 1] = known, known
   return known.own
