@@ -75,7 +75,7 @@ return {
     finders = {exchanged},
     mutants = {
       {"lags are not looked at", "lua/meissa/sync/meeting.lua",
-       "slot.lags and run.lags_of(slot.lags, first.t)", "false"},
+       "slot.lags and run.lags_of(slot.lags, first.t + 1)", "false"},
       {"all merge what the first one has", "lua/meissa/worker/array_exchange.lua",
        "own = rows[replica.index]", "own = rows[1]"},
       {"each hears itself alone between workers", "lua/meissa/worker/array_exchange.lua",
