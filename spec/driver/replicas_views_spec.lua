@@ -294,7 +294,7 @@ describe("Replicas refuse", function()
         meissa.replicas(2, {}, function(r, argument) r.shard(choose(A, argument)) end, given)
       end)
     end
-    local view, own = "make the view outside of the function", "is the replica's own"
+    local view, own = "make the view outside of it", "is the replica's own"
     refuse(view, function(all) return all:select(2, 2) end)
     refuse(view, function(all) return all:narrow(1, 1, 2) end)
     refuse(own, function(all) return all:clone() end)

@@ -219,16 +219,13 @@ end
 -- Raises OPT for arrays of which others would not see what is written.
 local function check_captured(self, value)
   if self.originals[value] then return end
+  local what = "one that is the replica's own, a copy or an argument, and can be written as it is"
   for _, original in tables.each(self.originals) do
     if array.overlap(original, value) then
-      errors.raise("OPT", "r.shard(A) takes an array that the function captures, not a view of " ..
-                   "one that it makes itself: make the view outside of the function, or take it " ..
-                   "of r.shard(A)")
+      what = "a view that it makes of one: make the view outside of it, or take it of r.shard(A)"
     end
   end
-  errors.raise("OPT", "r.shard(A) takes an array that the function captures, of which all " ..
-               "replicas see what is written: one that it makes itself, or gets as an " ..
-               "argument, is the replica's own, and can be written as it is")
+  errors.raise("OPT", "r.shard(A) takes an array that the function captures, not %s", what)
 end
 
 -- This replica's rows of an array. The rows of a captured array are the replica's own until it
