@@ -187,6 +187,16 @@ describe("meissa.replicas refuses", function()
     of("OPT", "replica 2 gives values of another form", function(r)
       r.scatter(meissa.zeros({2}, {type = r.index == 1 and "double" or "int32"}))
     end)
+    for _, staleness in ipairs {0, 1} do
+      of("OPT", "replica 2 exchanges float, replica 1 double: arrays of one type", function(r)
+        r:exchange(meissa.zeros({2}, {type = r.index == 1 and "double" or "float"}),
+                   {staleness = staleness})
+      end)
+    end
+    of("OPT", "replica 2 exchanges 2 x float, double, replica 1 3 x float", function(r)
+      local function zeros(type) return meissa.zeros({2}, {type = type}) end
+      r:exchange({zeros "float", zeros "float", zeros(r.index == 1 and "float" or "double")}, {})
+    end)
     of("OPT", "replica 2 has other options than replica 1", function(r)
       r:exchange(meissa.zeros(2), {filter = {magnitude = r.index}})
     end)

@@ -51,4 +51,37 @@ describe("what a replica returns", function()
       assert.same({12, 14}, {results[1].sum(10), results[2].sum(10)})
     end
   end)
+
+  it("gives back copies of captured arrays, which can be written, everywhere", function()
+    for _, road in ipairs {{0, 2}, {2, 2}, {2, 2, shm = false}, {2, 1}} do
+      meissa.init {workers = road[1], shm = road.shm, quiet = true}
+      local A, large = meissa.ones(3), meissa.ones(500)
+      local S = meissa.sparse({3, 3}, {i = {1, 3}, j = {2, 1}, v = {5, 6}})
+      local results = meissa.replicas(road[2], {}, function()
+        local own = A
+        return {all = A, part = A:narrow(1, 2, 2), large = large, S = S, kept = A:snapshot(),
+                sum = function(x)
+                  own[1] = x
+                  return own:sum()
+                end}
+      end)
+      A:fill(9)
+      for k, each in ipairs(results) do
+        assert.same({1, 1, 1}, each.all:totable())
+        each.part[1] = 7
+        assert.same({1, 7, 1}, each.all:totable()) -- as they shared memory
+        for i in meissa.parallel(500) do each.large[i] = i end
+        assert.equal(500 * 501 / 2, each.large:sum())
+        each.S:fill(k)
+        assert.equal(2 * k, each.S:sum())
+        assert.equal(20 + 8, each.sum(20))
+        assert.equal(20, each.all[1])
+        local ok, err = pcall(function() each.kept[1] = 2 end) -- a snapshot stays one
+        assert.is_false(ok)
+        assert.truthy(err.message:find("is a snapshot", 1, true), err.message)
+      end
+      assert.same({9, 9, 9}, A:totable())
+      assert.same({500, 11}, {large:sum(), S:sum()})
+    end
+  end)
 end)

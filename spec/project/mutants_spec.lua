@@ -10,6 +10,9 @@ local PROMISED = {
   "libraries that the program has changed are the program's",
   "views are parts of their base",
   "what a body requires is judged as what it captures",
+  "after a loop that failed models of replicas begin anew, and the program's own stays",
+  "what a function of replicas returns is nobody else's, and can be written",
+  "replicas merge arrays of one type",
   -- what comes in, and what goes out
   "bits from outside are numbers, strings and tables",
   "tensors have an array's elements, sizes and type",

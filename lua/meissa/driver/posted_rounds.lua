@@ -96,6 +96,7 @@ local function told_of(state, lagged, check, timed)
           exact = settings and settings_of.is_exact(settings) or nil,
           alike = not unlike and alike or nil, by_round = alike, check = check, timed = timed,
           model = group.model and group.model.id,
+          failures = group.model and group.model.failures,
           drawn = group.model and generators.size(), members = members}
 end
 

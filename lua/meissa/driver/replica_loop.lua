@@ -22,6 +22,7 @@ local inprocess_history = require "meissa.driver.inprocess_history"
 local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
 local kernel = require "meissa.kernel"
+local models = require "meissa.sync.models"
 local nesting = require "meissa.base.nesting"
 local pool = require "meissa.driver.pool"
 local posted_rounds = require "meissa.driver.posted_rounds"
@@ -378,7 +379,10 @@ function M.run(run)
     run.held = interrupt.hold()
     self:finish()
   end)
-  for _, group in ipairs(groups) do group.running = nil end
+  for _, group in ipairs(groups) do
+    group.running = nil
+    if not ok and group.model then models.give_up(group.model) end
+  end
   if not ok then error(err, 0) end
   tell(self)
   run.values = given

@@ -36,10 +36,19 @@ local function labels_of(value)
   return told
 end
 
+-- Why a copy cannot be written, as its array has it; nil: it can. Copies of what somebody holds can
+-- be if they are `free`, those of snapshots cannot.
+local function frozen_of(value, options)
+  if not array.is_frozen(value) then return nil end
+  local held = array.core(value).held
+  if options.free and held ~= 0 then return nil end
+  return held
+end
+
 -- What is told of any array.
-local function head_of(value)
+local function head_of(value, options)
   return {dims = array.describe(value).dims, labels = labels_of(value),
-          frozen = array.is_frozen(value) and array.core(value).held or nil}
+          frozen = frozen_of(value, options)}
 end
 
 local function finish(made, told)
@@ -54,7 +63,7 @@ local function finish(made, told)
 end
 
 local function pack_dense(value, options)
-  local about, told = array.describe(value), head_of(value)
+  local about, told = array.describe(value), head_of(value, options)
   told.type = about.type
   told.at, told.stamp = place_of(value, options)
   if told.at then return told end
@@ -64,8 +73,8 @@ local function pack_dense(value, options)
 end
 
 -- Bytes of the values of a sparse array's entries, or of their subscripts.
-local function pack_sparse(value)
-  local about, core, told = array.describe(value), array.checked(value), head_of(value)
+local function pack_sparse(value, options)
+  local about, core, told = array.describe(value), array.checked(value), head_of(value, options)
   told.type, told.count, told.coords = about.type, about.count, {}
   for d = 1, #about.dims do told.coords[d] = ffi.string(core.coords[d - 1], 4 * about.count) end
   told.bytes = ffi.string(core.data, about.bytes - 4 * #about.dims * about.count)
@@ -98,7 +107,7 @@ local function pack_sharing(list, told, options)
     bases[g] = pack_dense(group.base, options)
     for _, each in ipairs(group.members) do
       local value = dense[each.number]
-      local one = head_of(value)
+      local one = head_of(value, options)
       one.base, one.first, one.strides = g, each.at, array.describe(value).strides
       told[numbers[each.number]] = one
     end
@@ -109,7 +118,8 @@ end
 --- Arrays as plain data.
 -- @tab list of arrays, rows and slices of dense ones
 -- @tab options `row` of a mailbox, where large dense arrays are put, `mailbox`, on which some may
--- lie; `apart`: each array by itself, whatever memory it sees
+-- lie; `apart`: each array by itself, whatever memory it sees; `free`: copies are not held as what
+-- replicas capture is
 function M.pack(list, options)
   local told = {}
   local bases = options.apart and {} or pack_sharing(list, told, options)

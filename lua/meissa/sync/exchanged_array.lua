@@ -176,6 +176,19 @@ local function copies_of(list)
   return copies, made
 end
 
+-- The types of arrays, in their order, as text: each with how many of it follow each other.
+local function types_of(list)
+  local words, last, times = {}, nil, 0
+  for n = 1, #list + 1 do
+    local type = list[n] and array.describe(list[n]).type
+    if type ~= last and last then
+      words[#words + 1], times = times > 1 and times .. " x " .. last or last, 0
+    end
+    last, times = type, times + 1
+  end
+  return table.concat(words, ", ")
+end
+
 --- How many rounds there were by the present options.
 function Exchanged:round() return self.t - self.first end
 
@@ -192,10 +205,10 @@ local function enter(self, ring)
 end
 
 --- Posts what a list of arrays holds; what has to be known of that where it is merged: {values =
--- {the row}, count, options, t, round = the same counted from the last change of options, alike =
--- whether all began that with the same, form = all but the values as text, if others can merge it
--- that know no more, began = with lags, before the first round, the row before it}; or, where the
--- replica merges by itself, {ring = true, round =}.
+-- {the row}, count, types, options, t, round = the same counted from the last change of options,
+-- alike = whether all began that with the same, form = all but the values as text, if others can
+-- merge it that know no more, began = with lags, before the first round, the row before it}; or,
+-- where the replica merges by itself, {ring = true, round =}.
 -- @tab[opt] ring one that all may have begun since (meissa.sync.post_ring)
 -- Errors: OPT.
 function Exchanged:post(list, options, ring)
@@ -218,10 +231,11 @@ function Exchanged:post(list, options, ring)
   end
   -- A ring is the driver's to open.
   local together = self.text and not (self.stale and round == M.OPENS)
-  return {values = {self.row}, count = self.count, options = options, t = self.t, round = round,
-          alike = self.alike,
-          form = together and
-            string.format("%d %d %d %s", self.count, self.t, round, self.text) or nil,
+  local types = types_of(list)
+  return {values = {self.row}, count = self.count, types = types, options = options, t = self.t,
+          round = round, alike = self.alike,
+          form = together and string.format("%d %s %d %d %s", self.count, types, self.t, round,
+                                            self.text) or nil,
           began = round == 1 and self.began or nil}
 end
 

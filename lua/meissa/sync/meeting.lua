@@ -88,6 +88,10 @@ local function check_exchange(requests)
     if request.slot ~= first.slot or request.count ~= first.count then
       errors.raise("OPT", "r:exchange: replica %d exchanges another array than replica 1", k)
     end
+    if request.types ~= first.types then
+      errors.raise("OPT", "r:exchange: replica %d exchanges %s, replica 1 %s: arrays of one " ..
+                   "type are merged", k, request.types, first.types)
+    end
     if not exchanged_arrays.same_options(request.options, first.options, ALL) then
       errors.raise("OPT", "r:exchange: replica %d has other options than replica 1", k)
     end

@@ -139,6 +139,24 @@ end
 
 -- ------------------------------------------------------------------------------------- models
 
+-- The models of a group that are in this process.
+local function group_here(id)
+  if not made[id] then
+    made[id] = {}
+    order[#order + 1] = id
+    if #order > MOST_GROUPS then made[table.remove(order, 1)] = nil end
+  end
+  return made[id]
+end
+
+--- Says that loops over a group have failed so often: models of its replicas that are from before
+-- the last time, which came as far as this process did then, are built anew when they are asked
+-- for. That of the program itself stays.
+function M.open(id, failures)
+  local here = group_here(id)
+  if here.failures ~= failures then made[id] = {[0] = here[0], failures = failures} end
+end
+
 -- Builds a model with the replica's generators in place; {model =, vector =}.
 local function build_here(build, params, k)
   local model = build(k)
@@ -159,12 +177,7 @@ local function build_model(id, build, params, draws, k, place)
   generators.leave(own, before)
   if not ok then error(known, 0) end
   known.generators = own -- as they were left
-  if not made[id] then
-    made[id] = {}
-    order[#order + 1] = id
-    if #order > MOST_GROUPS then made[table.remove(order, 1)] = nil end
-  end
-  made[id][place or k] = known
+  group_here(id)[place or k] = known
   return known
 end
 
@@ -229,8 +242,8 @@ function M.leave(id)
   return true
 end
 
--- What a replica begins with is a model as it is built; the one that is here may have been trained
--- by a loop that was undone since.
+-- What a replica begins with, `fresh`, is a model as it is built; the one that is here may have
+-- been trained by rounds that begin again, as a worker has died.
 local function load_model(id, build, params, draws, at)
   local known = model_of(id, build, params, draws, at.k)
   if at.fresh and known.used then known = build_model(id, build, params, draws, at.k) end
@@ -306,6 +319,7 @@ end
 -- Gives a handle models that are not there yet.
 local function begin(self)
   last_id = last_id + 1
+  self.failures = 0
   self.id, self.call = last_id, M.call(last_id, self.build, self.params, self.draws)
   by_call[self.call] = self
 end
@@ -317,6 +331,9 @@ function M.new(build, params)
   begin(self)
   return setmetatable(self, Model)
 end
+
+--- A loop over the replicas of a handle has failed: their models begin anew.
+function M.give_up(self) self.failures = self.failures + 1 end
 
 --- The parameters of the model that the driver's process has: {pointer =, count =, type =}.
 -- Errors: OPT, and what `build` and `params` raise.

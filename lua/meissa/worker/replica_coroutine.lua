@@ -313,10 +313,10 @@ local function instead_of(fn)
   return library == "_G" and name == "print" and M.print or nil
 end
 
-local RESULT = {code = "BDY", whither = "the caller of meissa.replicas", path = function()
-  return "its result"
-end, remedy = "A replica returns numbers, strings, arrays, tensors, tables of these, and " ..
-  "functions over such: return what is needed of anything else."}
+local RESULT = {code = "BDY", free = true, whither = "the caller of meissa.replicas",
+                path = function() return "its result" end,
+                remedy = "A replica returns numbers, strings, arrays, tensors, tables of these, " ..
+                         "and functions over such: return what is needed of anything else."}
 
 -- What a replica's function has returned, as bytes: nothing of it is anybody else's, wherever the
 -- replica is.

@@ -1,0 +1,38 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of what is copied for replicas and what is undone: models after failures, results.
+local undone = {spec = "spec/driver/replicate_undone_spec.lua"}
+
+return {
+  {
+    rule = "after a loop that failed models of replicas begin anew, and the program's own stays",
+    finders = {undone},
+    mutants = {
+      {"models stay as they came", "lua/meissa/sync/models.lua",
+       "self.failures = self.failures + 1", "self.failures = 0"},
+      {"this process alone begins anew", "lua/meissa/plan/operands.lua",
+       "failures = group.failures, ", ""},
+      {"the program's own begins anew, too", "lua/meissa/sync/models.lua",
+       "{[0] = here[0], failures = failures}", "{failures = failures}"},
+    },
+  },
+  {
+    rule = "what a function of replicas returns is nobody else's, and can be written",
+    finders = {{spec = "spec/driver/replicas_results_spec.lua"}},
+    mutants = {
+      {"captured arrays stay held", "lua/meissa/kernel/array_bytes.lua",
+       "if options.free and held ~= 0 then return nil end", ""},
+      {"snapshots can be written, too", "lua/meissa/kernel/array_bytes.lua",
+       "options.free and held ~= 0", "options.free"},
+    },
+  },
+  {
+    rule = "replicas merge arrays of one type",
+    finders = {{spec = "spec/driver/replicas_refused_spec.lua"}},
+    mutants = {
+      {"floats are merged with doubles", "lua/meissa/sync/meeting.lua",
+       "if request.types ~= first.types then", "if false then"},
+      {"between workers", "lua/meissa/sync/exchanged_array.lua",
+       "self.count, types, self.t", "self.count, \"\", self.t"},
+    },
+  },
+}
