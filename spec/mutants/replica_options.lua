@@ -38,7 +38,7 @@ return {
        "form_name == \"normalised\" and\n     hears_none_ahead(settings) then",
        "form_name == \"normalised\" and false then"},
       {"normalised weights never hear anybody", "lua/meissa/sync/guarantee.lua",
-       "return open.ahead == 0 and not open.oldest", "return true"},
+       "return waits.open(settings.waits, 1).ahead == 0", "return true"},
       {"no pair diverges", "lua/meissa/sync/guarantee.lua",
        "merge.sigma < merge.gamma * settings.replicas", "merge.sigma < merge.gamma"},
     },

@@ -114,8 +114,7 @@ end
 
 -- Whether no message is ever of a later round than those of who hears it.
 local function hears_none_ahead(settings)
-  local open = waits.open(settings.waits, 1)
-  return open.ahead == 0 and not open.oldest
+  return waits.open(settings.waits, 1).ahead == 0
 end
 
 --- Says once what is known to lead astray, whoever has asked for it.
