@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `pairs` and `next` in functions of meissa.replicas: by the keys, whichever process these run in.
+-- `pairs` and `next` in functions of meissa.replicas and in models of replicas: by the keys,
+-- whichever process these run in.
 local child = require "spec.support.child"
 local meissa = require "meissa"
 
@@ -25,6 +26,13 @@ local function visited(t)
   local names = {}
   for name in pairs(t) do names[#names + 1] = name end
   return table.concat(names, " ")
+end
+
+-- The same as a number: layers are digits to the base of 13.
+local function number_of(names)
+  local number = 0
+  for name in string.gmatch(names, "%d+") do number = number * 13 + tonumber(name) end
+  return number
 end
 
 local WAYS = {
@@ -97,12 +105,6 @@ describe("the order of keys", function()
   end)
 
   it("is that of the keys in an operation, wherever it runs", function()
-    -- The place of each layer among the keys is a digit to the base of 13.
-    local function number_of(names)
-      local number = 0
-      for name in names:gmatch "%d+" do number = number * 13 + tonumber(name) end
-      return number
-    end
     for workers = 0, 2 do
       meissa.init {workers = workers, quiet = true}
       for _, drawn in ipairs {false, true} do -- what draws is left to the driver
@@ -149,5 +151,123 @@ describe("the order of keys", function()
     assert.is_true(ok, tostring(results))
     local same = expected()
     assert.same({{same, same}, {same, same}}, results)
+  end)
+end)
+
+-- Models whose methods visit keys, by what their function `build` and they call.
+local Class = {}
+Class.__index = Class
+function Class.go(self) self.w[1] = self.w[1] + number_of(visited(self.layers)) end
+
+local walk, step = pairs, next
+local MODELS = {
+  ["pairs"] = function()
+    local model = {w = meissa.zeros(1), layers = net()}
+    function model.go(self)
+      local names = {}
+      for name in pairs(self.layers) do names[#names + 1] = name end
+      self.w[1] = self.w[1] + number_of(table.concat(names, " "))
+    end
+    return model
+  end,
+  ["pairs under another name"] = function()
+    local model = {w = meissa.zeros(1), layers = net()}
+    function model.go(self)
+      local names = {}
+      for name in walk(self.layers) do names[#names + 1] = name end
+      self.w[1] = self.w[1] + number_of(table.concat(names, " "))
+    end
+    return model
+  end,
+  ["next under another name"] = function()
+    local model = {w = meissa.zeros(1), layers = net()}
+    function model.go(self)
+      local names, name = {}, step(self.layers)
+      while name do
+        names[#names + 1] = name
+        name = step(self.layers, name)
+      end
+      self.w[1] = self.w[1] + number_of(table.concat(names, " "))
+    end
+    return model
+  end,
+  ["a class"] = function()
+    return setmetatable({w = meissa.zeros(1), layers = net()}, Class)
+  end,
+}
+
+describe("the order of keys in models of replicas", function()
+  teardown(function() meissa.init {workers = 2, quiet = true} end)
+
+  for name, build in pairs(MODELS) do
+    it("is that of the keys, everywhere: " .. name, function()
+      for workers = 0, 2 do
+        meissa.init {workers = workers, quiet = true}
+        local r = meissa.replicate(build, {replicas = 3, every = 1, final = "none",
+                                           params = function(model) return model.w end})
+        for _ in meissa.parallel(6) do
+          local model = r()
+          model:go()
+        end
+        for k = 1, 3 do assert.equal(2 * number_of(expected()), r:replica(k)[1]) end
+        assert.equal(walk, pairs)
+        assert.equal(step, next)
+      end
+    end)
+  end
+
+  it("lays parameters out alike for the program and all replicas", function()
+    for workers = 0, 2 do
+      meissa.init {workers = workers, quiet = true}
+      local r = meissa.replicate(function()
+        local w, at = meissa.zeros(LAYERS), 0
+        local model = {w = w, parts = {}}
+        for name in pairs(net()) do
+          at = at + 1
+          model.parts[name] = w:narrow(1, at, 1)
+        end
+        function model.go(self)
+          for i = 1, LAYERS do
+            local part = self.parts["layer" .. i]
+            part[1] = part[1] + i
+          end
+        end
+        return model
+      end, {replicas = 3, every = 1, params = function(model) return model.w end})
+      for _ in meissa.parallel(6) do
+        local model = r()
+        model:go()
+      end
+      for i = 1, LAYERS do assert.equal(2 * i, r().parts["layer" .. i][1]) end
+    end
+  end)
+
+  it("is the program's again after an error", function()
+    for workers = 0, 2 do
+      meissa.init {workers = workers, quiet = true}
+      local fails = false
+      local function build(k)
+        if fails and k > 1 then error "no model" end
+        return {w = meissa.zeros(1), go = function(self) self.w[1] = self.w[2] end}
+      end
+      local options = {replicas = 3, every = 1, params = function(model) return model.w end}
+      for _, late in ipairs {false, true} do
+        fails = late
+        local r = meissa.replicate(build, options)
+        assert.is_false(pcall(function()
+          for _ in meissa.parallel(6) do
+            local model = r()
+            model:go()
+          end
+        end))
+        assert.equal(walk, pairs)
+        assert.equal(step, next)
+      end
+      options.params = function() error "no parameters" end
+      assert.is_false(pcall(meissa.replicate, build, options))
+      assert.is_false(pcall(meissa.replicas, 2, {}, function() error "no step" end))
+      assert.equal(walk, pairs)
+      assert.equal(step, next)
+    end
   end)
 end)

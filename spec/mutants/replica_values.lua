@@ -22,10 +22,16 @@ return {
     mutants = {
       {"keys are visited as they come", "lua/meissa/sync/isolate.lua",
        "  if own then return own end\n", ""},
-      {"next visits keys as they come", "lua/meissa/sync/isolate.lua",
+      {"next visits keys as they come", "lua/meissa/sync/key_order.lua",
        "(name == \"pairs\" or name == \"next\")", "name == \"pairs\""},
       {"modules on workers visit keys as they come", "lua/meissa/worker/init.lua",
        "_G.pairs, _G.next = strict.pairs, strict.next", "_G.pairs = pairs"},
+      {"the first model is the program's", "lua/meissa/sync/models.lua",
+       "key_orders.copy(self.build)", "self.build"},
+      {"what models call visits keys as they come", "lua/meissa/sync/key_order.lua",
+       "      rawset(_G, name, strict[name])\n", ""},
+      {"the program's keys stay in order", "lua/meissa/sync/generators.lua",
+       "  key_orders.leave(outer.keys)\n", ""},
     },
   },
   {

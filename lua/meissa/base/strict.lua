@@ -18,6 +18,7 @@ local M = {}
 local lib = c_core.lib
 
 local type, select, tonumber = type, select, tonumber
+local next, pairs = next, pairs -- which what is here may stand for in the program
 
 -- A number, or a string that is one.
 local function operand(value)

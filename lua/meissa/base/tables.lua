@@ -13,6 +13,8 @@ local M = {}
 --- The types of values that lead to no others.
 M.PLAIN = { ["nil"] = true, number = true, string = true, boolean = true }
 
+local next = next -- whatever becomes of the program's
+
 --- The `next` of Lua.
 function M.next(t, key) return next(t, key) end
 jit.off(M.next)

@@ -2,11 +2,13 @@
 --- Generators of random numbers that replicas have to themselves: the place that meissa.random
 -- draws from (see meissa.kernel.random), that of math.random, and Torch's. They are put in place
 -- whenever code of a replica runs, and taken back after: so its numbers depend on what it has drawn
--- before, not on who runs it, or what else that process runs. State of every process; one thread.
+-- before, not on who runs it, or what else that process runs. So does the order of keys in
+-- meissa.sync.key_order. State of every process; one thread.
 -- @module meissa.sync.generators
 
 local builtin = require "meissa.base.builtin"
 local ffi = require "ffi"
+local key_orders = require "meissa.sync.key_order"
 local make = require "meissa.array.make"
 
 local M = {}
@@ -101,7 +103,7 @@ end
 -- @return what `leave` is to put back
 function M.enter(own)
   local outer = {library = ffi.new("uint64_t[4]"), seeds = make.seeds,
-                 place = M.draws.swap(own.place)}
+                 place = M.draws.swap(own.place), keys = key_orders.enter()}
   note(outer)
   put(own)
   make.seeds = M.draws.seed
@@ -113,6 +115,7 @@ function M.leave(own, outer)
   note(own)
   M.draws.swap(outer.place)
   make.seeds = outer.seeds
+  key_orders.leave(outer.keys)
   put(outer)
 end
 

@@ -10,9 +10,8 @@
 -- @module meissa.sync.isolate
 
 local array = require "meissa.array"
-local builtin = require "meissa.base.builtin"
+local key_orders = require "meissa.sync.key_order"
 local models = require "meissa.sync.models"
-local strict = require "meissa.base.strict"
 local tables = require "meissa.base.tables"
 local tensor = require "meissa.array.tensor"
 local interrupt = require "meissa.base.interrupt"
@@ -81,14 +80,8 @@ local function globals_of(self, env)
   return own
 end
 
--- What copies have in the place of a builtin whose order of keys is each process's own.
-local function ordered(fn)
-  local library, name = builtin.find(fn)
-  return library == "_G" and (name == "pairs" or name == "next") and strict[name] or nil
-end
-
 local function copy_function(self, fn)
-  local own = ordered(fn)
+  local own = key_orders.of(fn)
   if own then return own end
   local dumped, text = interrupt.pcall(string.dump, fn)
   if not dumped then return self.instead_of(fn) or fn end -- a C function

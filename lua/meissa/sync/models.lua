@@ -14,6 +14,7 @@ local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local generators = require "meissa.sync.generators"
+local key_orders = require "meissa.sync.key_order"
 local tables = require "meissa.base.tables"
 local interrupt = require "meissa.base.interrupt"
 
@@ -195,7 +196,8 @@ end
 -- The model that the driver's process has beside the replicas, built as the first one's.
 local function own_model(self)
   local here = made[self.id]
-  return here and here[0] or build_model(self.id, self.build, self.params, self.draws, 1, 0)
+  if here and here[0] then return here[0] end
+  return build_model(self.id, key_orders.copy(self.build), self.params, self.draws, 1, 0)
 end
 
 -- Whether a model has what others are exchanged with.
