@@ -13,6 +13,7 @@
 #include "array/labels.h"
 #include "array/overlap.h"
 #include "array/partition.h"
+#include "array/watch.h"
 
 #define HEADERS_A_CHUNK 64
 #define ALIGNMENT       64
@@ -57,6 +58,7 @@ void ms_store_release(ms_store **store) {
   ms_store *old = *store;
   *store = NULL;
   if (old == NULL || --old->references > 0) return;
+  ms_watch_end(old->watch);
   ms_segment_block_release(&old->block);
   free(old);
 }

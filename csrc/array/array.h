@@ -34,6 +34,7 @@ typedef struct ms_store {
   struct ms_array *arrays; /* those whose `data` is here; they do not count as owners by this */
   uint64_t lost_by;        /* id of the array whose contents were lost, 0 when several */
   int32_t scratch;         /* 1: working space that is each iteration's own */
+  struct ms_watch *watch;  /* a reference, for those who ask whether it is there; or NULL */
 } ms_store;
 
 /* Why elements of an array may not be written. */

@@ -9,6 +9,7 @@
 #include "array/index.h"
 #include "array/labels.h"
 #include "array/random_fill.h"
+#include "array/watch.h"
 #include "base/test.h"
 
 static const int64_t small[] = {3, 4, 5};
@@ -273,10 +274,36 @@ static void test_labels(void) {
   CHECK(some == NULL);
 }
 
+static void test_watch(void) {
+  ms_error err = {0};
+  ms_array *array = numbered(), *view = ms_array_narrow(array, 0, 1, 1, &err);
+  ms_watch *watch = ms_watch_open(array, &err), *same = ms_watch_open(view, &err);
+  CHECK(watch == same && !ms_watch_gone(watch));
+  ms_watch_release(same);
+  ms_array_free(array);
+  ms_array_release(array);
+  CHECK(!ms_watch_gone(watch));
+  ms_array_release(view);
+  CHECK(ms_watch_gone(watch));
+  ms_watch_release(watch);
+  array = numbered();
+  ms_watch_release(ms_watch_open(array, &err)); /* the array is the last to go */
+  watch = ms_watch_open(array, &err);
+  CHECK(!ms_watch_gone(watch));
+  ms_watch_release(watch);
+  ms_array_release(array);
+  double numbers[60];
+  array = ms_array_foreign(MS_DOUBLE, 3, small, NULL, numbers, NULL, 0, &err);
+  CHECK(ms_watch_open(array, &err) == NULL && err.code == MS_ARR);
+  ms_error_clear(&err);
+  ms_array_release(array);
+}
+
 int main(void) {
   test_shapes();
   test_views();
   test_generations();
+  test_watch();
   test_released();
   test_lost_contents();
   test_split();

@@ -7,6 +7,7 @@ local gates = {spec = "csrc/sync/replica_gate_test.c"}
 local posts = {spec = "csrc/worker/posting_test.c"}
 local waiting = {spec = "spec/driver/replicas_stale_spec.lua"}
 local unlike = {spec = "spec/driver/replicas_stale_refused_spec.lua"}
+local memory = {spec = "spec/driver/replicas_memory_spec.lua"}
 local lists = {spec = "spec/driver/replicas_exchange_lists_spec.lua"}
 local results = {spec = "spec/driver/replicas_results_spec.lua"}
 local hosts = {spec = "spec/driver/replicas_workers_spec.lua"}
@@ -35,6 +36,18 @@ return {
     },
   },
   {
+    rule = "what is known of an exchanged array goes with its memory",
+    finders = {memory},
+    mutants = {
+      {"slots stay when arrays go", "lua/meissa/worker/exchange_slots.lua",
+       "if is_gone(slot) then", "if false then"},
+      {"the driver keeps the slots of workers", "lua/meissa/driver/replica_functions.lua",
+       "in tables.each(met.closed) do", "in tables.each {} do"},
+      {"nobody forgets what another array's replicas hear", "lua/meissa/sync/meeting.lua",
+       "  slot.exchange:forget()\n", ""},
+    },
+  },
+  {
     rule = "what arrays of replicas have in common they have wherever replicas are",
     finders = {views},
     mutants = {
@@ -44,7 +57,7 @@ return {
        "self.clones[value] or value:clone()", "value:clone()"},
       {"a row is where its array begins", "lua/meissa/worker/collective.lua",
        "array.core_of_part(apart", "array.core(apart"},
-      {"rows of an array are exchanged as one", "lua/meissa/worker/replica_coroutine.lua",
+      {"rows of an array are exchanged as one", "lua/meissa/worker/exchange_slots.lua",
        "tostring(array.core_of_part(w).data)", "tostring(array.core(w).data)"},
       {"a shard may be one of another's memory", "lua/meissa/worker/replica_coroutine.lua",
        "if array.overlap(each.target, target) then", "if false then"},
@@ -213,7 +226,7 @@ return {
        "    copy(each.pointer, vector, each.count, c_api.element_sizes[each.type] == 8)"},
       {"views in a list keep what they held", "lua/meissa/sync/exchanged_array.lua",
        "  for n, copy in tables.each(made) do list[n]:copy(copy) end\n", ""},
-      {"a list is known by its last array", "lua/meissa/worker/replica_coroutine.lua",
+      {"a list is known by its last array", "lua/meissa/worker/exchange_slots.lua",
        'table.concat(places, "; "), count', "places[#places], count"},
       {"arrays of a list may share memory", "lua/meissa/worker/replica_coroutine.lua",
        "if array.overlap(list[m], each) then", "if false then"},

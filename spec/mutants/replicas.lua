@@ -233,7 +233,7 @@ return {
     mutants = {
       {"globals are common", "lua/meissa/sync/isolate.lua",
        "setfenv(made, globals_of(self, getfenv(fn)))", "setfenv(made, getfenv(fn))"},
-      {"a view is another array each time", "lua/meissa/worker/replica_coroutine.lua",
+      {"a view is another array each time", "lua/meissa/worker/exchange_slots.lua",
        "places[n], count = place_of(each),", "places[n], count = array.describe(each).id,"},
       {"operations write what they capture", "lua/meissa/driver/replica_functions.lua",
        "  copy_operations(run)\n", ""},

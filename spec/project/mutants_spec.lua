@@ -184,6 +184,7 @@ local PROMISED = {
   "results of replicas are the same wherever these run, and so is what cannot be one",
   "replicas work on the rows that they post",
   "keys are visited in one order by all replicas, wherever these are",
+  "what is known of an exchanged array goes with its memory",
   "what is given to replicas, or raised by them, arrives or is refused",
   "an exchange in a function of replicas is one of loops, with all that these may say",
   "a list of arrays is exchanged as one, and each gets what is its own",

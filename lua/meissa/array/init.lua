@@ -47,6 +47,7 @@ local M = {
   cat = part.cat,
   abs = functions.abs, exp = functions.exp, log = functions.log, pow = functions.pow,
   sqrt = functions.sqrt, tanh = functions.tanh,
+  after_collection = make.after_collection,
   partition = partition.get, find_partition = partition.find,
 }
 
@@ -209,6 +210,15 @@ function M.describe(value)
   end
   described[handle] = info
   return info
+end
+
+--- A function that says whether the memory of a dense array is gone, with all arrays over it. Who
+-- has it keeps none of it. Nobody knows that of memory of somebody else: it stays.
+function M.watch(value)
+  local array = M.core_of_part(value)
+  if array.store == nil then return function() return false end end
+  local watch = ffi.gc(c_api.call(lib.ms_watch_open, array), lib.ms_watch_release)
+  return function() return lib.ms_watch_gone(watch) ~= 0 end
 end
 
 --- Whether two dense arrays have elements in common.

@@ -25,6 +25,14 @@ local M = {}
 local PATIENCE = 64 * 2 ^ 20
 local bytes_after_collection = 0
 
+-- Functions that free what nobody needs once others' arrays are gone; held by whom they serve.
+local followers = setmetatable({}, { __mode = "k" })
+
+--- Has fn() called when arrays that nobody holds were looked for and freed, until nobody holds it.
+function M.after_collection(fn)
+  followers[fn] = true
+end
+
 --- Frees the arrays that the collector found unused; lets it look for more when much is held.
 -- To be called before `bytes` are taken; arrays in use must be held by a handle on the stack.
 function M.collect_if_much(bytes)
@@ -33,6 +41,7 @@ function M.collect_if_much(bytes)
   if held < 2 * bytes_after_collection + PATIENCE then return end
   collectgarbage()
   lib.ms_array_drain()
+  for fn in tables.each(followers) do fn() end
   bytes_after_collection = tonumber(lib.ms_segment_bytes())
 end
 

@@ -236,6 +236,7 @@ local function make_step(run, told)
   run.stamps = run.stamps + 2 * (met.meetings + 1)
   run.reduces, run.bytes = met.reduces, met.bytes + met.sent
   run.needed = math.max(run.needed, met.needed)
+  for number, replicas in tables.each(met.closed) do meetings.close(run, number, replicas) end
   if met.meetings > 0 and met.meetings % 2 == 0 then
     run.mailbox, run.other = run.other, run.mailbox -- where the last meeting was
   end
@@ -294,7 +295,7 @@ local function run_on_workers(run, sent)
       errors.raise("WRK", "meissa.replicas: %s, for the second time", err.what)
     end
     io.stderr:write("meissa: meissa.replicas: ", err.what, ": all begin again\n")
-    run.slots, run.rings, run.reduces, run.bytes = {}, {}, 0, 0
+    run.slots, run.closed, run.rings, run.reduces, run.bytes = {}, {}, {}, 0, 0
   end
 end
 
@@ -351,9 +352,10 @@ function M.replicas(count, options, fn, ...)
   local draws = random.next_loop()
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
-               kept = {}, draws = draws, sent = 0, rings = {}, workers = 1,
+               kept = {}, draws = draws, sent = 0, rings = {}, workers = 1, closed = {},
                share = hosting.memory_here, tell = function() end,
                lags_of = function(given, t) return lags.of_round(given, draws, t, count) end}
+  run.close = function(number) meetings.close(run, number, 1) end
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true
   give_back(run)

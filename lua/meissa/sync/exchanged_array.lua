@@ -89,12 +89,11 @@ local function check(options)
   end
 end
 
---- What exchanges vectors of `count` elements by some options.
--- @bool alike whether all replicas begin with the same
--- @treturn table of meissa.sync.post, whose `settings` are those of the options
--- @treturn table lags that are injected, of meissa.sync.waits; nil: none
--- Errors: OPT.
-function M.open(options, count, replicas, alike)
+-- What exchanges by options that text says, as long as anybody has it: it keeps nothing from one
+-- call to the next but what `forget` forgets, so that all replicas here and all arrays share it.
+local opened = setmetatable({}, {__mode = "v"})
+
+local function open_new(options, count, replicas, alike)
   check(options)
   local settings = settings_of.read("r:exchange", options, replicas)
   if options.timeout ~= nil then
@@ -107,21 +106,44 @@ function M.open(options, count, replicas, alike)
                                      alike = exact and alike}), lags
 end
 
+--- What exchanges vectors of `count` elements by some options; `forget` is to be called before it
+-- merges what replicas of one round hear.
+-- @bool alike whether all replicas begin with the same
+-- @treturn table of meissa.sync.post, whose `settings` are those of the options
+-- @treturn table lags that are injected, of meissa.sync.waits; nil: none
+-- Errors: OPT.
+function M.open(options, count, replicas, alike)
+  local text = M.text(options)
+  local key = text and string.format("%d %d %s %s", count, replicas, tostring(alike), text)
+  if key and opened[key] then return opened[key] end
+  local made, lags = open_new(options, count, replicas, alike)
+  if key and not lags then opened[key] = made end
+  return made, lags
+end
+
 -- ------------------------------------------------------------------------------------- a replica
 
 local Exchanged = {}
 Exchanged.__index = Exchanged
 
---- One of `count` elements, of replica number `index`.
-function M.new(count, index, replicas)
-  return setmetatable({count = count, index = index, replicas = replicas, t = 0,
-                       before = vectors.new(count)}, Exchanged)
-end
-
 --- A row's memory.
 function M.pointer(row) return ffi.cast("double *", array.core(row).data) end
 
 local pointer = M.pointer
+
+--- One of `count` elements, of replica number `index`.
+function M.new(count, index, replicas)
+  local held = array.zeros {count}
+  return setmetatable({count = count, index = index, replicas = replicas, t = 0, held = held,
+                       before = pointer(held)}, Exchanged)
+end
+
+--- Gives its memory back: nothing is exchanged any more.
+function Exchanged:free()
+  for _, each in ipairs {"held", "row", "spare", "began"} do
+    if self[each] then self[each]:free() end
+  end
+end
 
 -- Options as they are now: a table that is changed later is another one.
 local function copy_of(options)

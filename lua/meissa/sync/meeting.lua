@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --- Meetings: what is done when all replicas of meissa.replicas have come to the same exchange.
 --
--- Each takes the run of the replicas ({count, slots, reduces, bytes, lags_of, owned = true where
--- what they give is nobody else's, rings = by slot, share(doubles) = memory that all processes see,
--- an array, or nil, workers = how many there are, ...}) and their requests, in their order, and
--- checks that these go together. What all get it gives; exchanges work in place. One thread;
--- nothing waits.
+-- Each takes the run of the replicas ({count, slots, closed, reduces, bytes, lags_of, owned = true
+-- where what they give is nobody else's, rings = by slot, share(doubles) = memory that all
+-- processes see, an array, or nil, workers = how many there are, ...}) and their requests, in their
+-- order, and checks that these go together. What all get it gives; exchanges work in place. One
+-- thread; nothing waits.
 -- @module meissa.sync.meeting
 
 local errors = require "meissa.base.errors"
@@ -130,6 +130,14 @@ local function open_ring(run, slot, first, rows)
   run.rings[first.slot] = ring
 end
 
+--- So many replicas do not use a slot any more; once that is all, nothing of it is kept.
+function M.close(run, number, replicas)
+  run.closed[number] = (run.closed[number] or 0) + replicas
+  if run.closed[number] < run.count then return end
+  if run.rings[number] then run.rings[number]:free() end
+  run.slots[number], run.rings[number], run.closed[number] = nil, nil, nil
+end
+
 --- Exchanges one array of each replica: each request gets its next row, `merged`.
 -- Errors: OPT BDY.
 function M.exchange(run, requests)
@@ -144,6 +152,7 @@ function M.exchange(run, requests)
   local rows, arrays = rows_of(requests, "values", lagged)
   versions[round] = {rows = rows, keep = arrays}
   local seen_by = versions_of(run, slot, first)
+  slot.exchange:forget()
   for k, request in ipairs(requests) do
     local seen = seen_by(k)
     request.merged = exchanged_arrays.merge(slot.exchange, k, first.t, {

@@ -54,6 +54,11 @@ function Ring:place(address, keep)
   self.rows, self.keep = ffi.cast("double *", address) + LINE * self.replicas, keep
 end
 
+--- Gives its memory back: no replica goes on in it any more.
+function Ring:free()
+  if self.keep then self.keep:free() end
+end
+
 --- Where a version of a replica's row lies.
 function Ring:row(k, version)
   return self.rows + ((k - 1) * self.depth + version % self.depth) * self.size

@@ -57,8 +57,9 @@ local function run_of(told)
   if told.torch then pcall(require, "torch") end -- its generator is to be the replicas' own
   local sent, arrays = message.open(told.sent)
   run = {id = told.id, count = told.count, draws = told.draws, replicas = {}, reduces = 0,
-         bytes = 0, sent = 0, rings = {}, fn = sent[1], arguments = sent[2], given = sent[3],
-         arrays = arrays, numbers = {}, seen = 0}
+         bytes = 0, sent = 0, rings = {}, closed = {}, fn = sent[1], arguments = sent[2],
+         given = sent[3], arrays = arrays, numbers = {}, seen = 0}
+  function run.close(slot) run.closed[slot] = (run.closed[slot] or 0) + 1 end
   for number, each in ipairs(arrays) do run.numbers[each] = number end
   replica_coroutines.set_up(sent[4], M.worker)
   return run
@@ -78,6 +79,9 @@ end
 -- here exchange by.
 local function place_rings(told, first)
   local replica = run.replicas[first]
+  for slot in tables.each(told.rings and run.rings or {}) do
+    if not told.rings[slot] then run.rings[slot] = nil end -- no replica uses it any more
+  end
   for slot, each in tables.each(told.rings or {}) do
     local known, exchanged = run.rings[slot], replica_coroutines.exchanged(replica, slot)
     if not known or known.began ~= each.began then
@@ -86,6 +90,13 @@ local function place_rings(told, first)
     end
     if known then known:place(each.pointer) end
   end
+end
+
+-- The slots that replicas here do not use any more since it was last asked, with how many do not.
+local function take_closed()
+  local closed = run and run.closed or {}
+  if run then run.closed = {} end
+  return closed
 end
 
 -- What a replica has written to its shards since it was last asked. Before all meet nobody is told.
@@ -287,7 +298,8 @@ end
 
 --- A function that runs a block of such a job, given its number: what its replicas have left, by
 -- their numbers, encoded, with `meetings`, how many there were, `needed`, the bytes of a row that
--- they would have needed, `reduces` and `bytes`.
+-- they would have needed, `reduces` and `bytes`, and `closed`, how many of them use which slots no
+-- more.
 -- @string bytes what the driver tells @param job the worker's
 function M.prepare(bytes, job)
   local told, operands = encoded.from_message(bytes), job:operands()
@@ -309,6 +321,7 @@ function M.prepare(bytes, job)
     return buffer.encode {left = crew.left, needed = crew.needed,
                           reduces = run and run.reduces or 0,
                           bytes = run and run.bytes or 0, sent = run and run.sent or 0,
+                          closed = take_closed(),
                           meetings = crew.collective and crew.collective.meetings or 0}
   end
 end

@@ -4,15 +4,17 @@
 -- It runs until it has to wait for others: then it has a request, {kind = "allReduce", "scatter",
 -- "barrier" or "exchange", and what goes with it}; one to exchange gets `merged`, or, with `ring`,
 -- is gone on with as soon as it may (`may_go_on`), and then merges by itself. Whoever carries
--- replicas of one run in this process has {count =, draws =, replicas = by index, reduces =,
--- bytes =, sent = bytes that are not among these, rings = by slot, tell() = called after each post
--- to a ring}, with `meeting` while they meet here and `ended` in the end. One thread.
+-- replicas of one run in this process has {count =, draws =, replicas = by index, reduces =, bytes
+-- =, sent = bytes that are not among these, rings = by slot, tell() = called after each post to a
+-- ring, close(number) = called when a replica does not use a slot any more}, with `meeting` while
+-- they meet here and `ended` in the end. One thread.
 -- @module meissa.worker.replica_coroutine
 
 local array = require "meissa.array"
 local replica_stubs = require "meissa.worker.replica_stub"
 local builtin = require "meissa.base.builtin"
 local errors = require "meissa.base.errors"
+local exchange_slots = require "meissa.worker.exchange_slots"
 local exchanged_arrays = require "meissa.sync.exchanged_array"
 local generators = require "meissa.sync.generators"
 local isolate = require "meissa.sync.isolate"
@@ -140,22 +142,6 @@ local function arrays_of(w)
   return list
 end
 
--- Where an array's elements are, as a string: views of the same ones are the same array.
-local function place_of(w)
-  local about = array.describe(w)
-  return string.format("%d %s %s %s", about.store, tostring(array.core_of_part(w).data),
-                       table.concat(about.dims, "x"), table.concat(about.strides, ","))
-end
-
--- Where all of a list are, and how many elements they have.
-local function places_of(list)
-  local places, count = {}, 0
-  for n, each in ipairs(list) do
-    places[n], count = place_of(each), count + array.describe(each).count
-  end
-  return table.concat(places, "; "), count
-end
-
 -- Waits until it may go on with the round of a slot, and does so; nothing is to be waited for
 -- meanwhile.
 local function go_on_there(self, slot, late, take)
@@ -196,16 +182,9 @@ local function exchange(self, face, w, options)
   end
   local list = arrays_of(w)
   errors.check_options("r:exchange", options, settings_of.OF_LOOPS)
-  local place, count = places_of(list)
   check_call(self, "exchange")
-  local slot = self.slots[place]
-  if not slot then
-    self.slot_count = self.slot_count + 1
-    slot = {number = self.slot_count,
-            exchanged = exchanged_arrays.new(count, self.index, self.count)}
-    self.slots[place], self.slot_list[self.slot_count] = slot, slot
-  end
-  exchange_list(self, slot, list, exchanged_arrays.by_value(options or {}, self.count))
+  options = exchanged_arrays.by_value(options or {}, self.count)
+  exchange_list(self, self.slots:of(list), list, options)
   return w
 end
 
@@ -254,8 +233,8 @@ local function shard(self, value)
 end
 
 local function new_replica(run, index)
-  local self = {index = index, count = run.count, slots = {}, slot_list = {}, slot_count = 0,
-                shards = {}, shard_list = {}, run = run}
+  local self = {index = index, count = run.count, shards = {}, shard_list = {}, run = run,
+                slots = exchange_slots.new(index, run.count, run.close)}
   self.face = {
     index = index, count = run.count, nodeIndex = index, numNodes = run.count,
     walkTable = function(t, fn)
@@ -358,8 +337,7 @@ end
 
 --- What a replica exchanges by that number, of meissa.sync.exchanged_array; nil: nothing.
 function M.exchanged(replica, number)
-  local slot = replica.slot_list and replica.slot_list[number]
-  return slot and slot.exchanged
+  return replica.slots and replica.slots:exchanged(number)
 end
 
 --- Whether a replica waits for nothing but that it may go on in a ring;
