@@ -68,6 +68,22 @@ local WAYS = {
   end,
 }
 
+-- A module whose functions visit keys: by what is global, and by what was when it was loaded.
+local VISITING = [[
+  local walk = pairs
+  local M = {}
+  function M.global(t)
+    local n = {}
+    for k in pairs(t) do n[#n + 1] = k end
+    return table.concat(n, " ")
+  end
+  function M.own(t)
+    local n = {}
+    for k in walk(t) do n[#n + 1] = k end
+    return table.concat(n, " ")
+  end
+  return M]]
+
 describe("the order of keys", function()
   teardown(function() meissa.init {workers = 2, quiet = true} end)
 
@@ -122,20 +138,7 @@ describe("the order of keys", function()
 
   it("is that of the keys in modules that workers load", function()
     local folder = child.directory()
-    child.write(folder .. "/spec_visiting.lua", [[
-      local walk = pairs
-      local M = {}
-      function M.global(t)
-        local n = {}
-        for k in pairs(t) do n[#n + 1] = k end
-        return table.concat(n, " ")
-      end
-      function M.own(t)
-        local n = {}
-        for k in walk(t) do n[#n + 1] = k end
-        return table.concat(n, " ")
-      end
-      return M]])
+    child.write(folder .. "/spec_visiting.lua", VISITING)
     meissa.init {workers = 2, quiet = true}
     local own = package.path
     local ok, results = pcall(meissa.replicas, 2, {setup = function()
@@ -151,6 +154,24 @@ describe("the order of keys", function()
     assert.is_true(ok, tostring(results))
     local same = expected()
     assert.same({{same, same}, {same, same}}, results)
+  end)
+
+  it("is that of the keys in modules that a loop's body has workers load", function()
+    local folder, own = child.directory(), package.path
+    child.write(folder .. "/spec_visiting.lua", VISITING)
+    package.path = folder .. "/?.lua;" .. own
+    meissa.init {workers = 2, quiet = true}
+    local seen = meissa.zeros(4)
+    local ok, err = pcall(function()
+      for i in meissa.parallel(4, {impure = true, engine = "lua"}) do
+        local visiting = require("spec_" .. "visiting") -- which nobody sends
+        seen[i] = number_of(i % 2 == 1 and visiting.global(captured) or visiting.own(captured))
+      end
+    end)
+    package.path = own
+    child.remove(folder)
+    assert.is_true(ok, tostring(err))
+    for i = 1, 4 do assert.equal(number_of(expected()), seen[i]) end
   end)
 end)
 
