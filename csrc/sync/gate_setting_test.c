@@ -74,7 +74,7 @@ static const refusal REFUSALS[] = {
     {"async", 3, NO, "write sync = \"ssp\""},
     {"async", 0, NO, "sync = \"async\" has no bound"},
     {"async", NO, 2, "leave out depth"},
-    {"data-centric", -2, NO, "0 or more"},
+    {"data-centric", -2, NO, "from 0 to 2147483648, or math.huge, not -2"},
     {"data-centric", INF - 1, NO, "a number of rounds"},
     {NULL, 0, 0, "1 or more"},
     {NULL, 0, INF, "1 or more"},

@@ -4,6 +4,18 @@ local undone = {spec = "spec/driver/replicate_undone_spec.lua"}
 
 return {
   {
+    rule = "models are there as long as the program has their handle",
+    finders = {{spec = "spec/driver/replicate_gone_spec.lua"}},
+    mutants = {
+      {"functions keep handles for ever", "lua/meissa/sync/models.lua",
+       "{__mode = \"kv\"}", "{__mode = \"k\"}"},
+      {"workers keep what the program has no more", "lua/meissa/sync/models.lua",
+       "  keep(groups)\n", ""},
+      {"a new handle drops all models", "lua/meissa/sync/models.lua",
+       "  keep(M.groups())\n", "  keep {}\n"},
+    },
+  },
+  {
     rule = "after a loop that failed models of replicas begin anew, and the program's own stays",
     finders = {undone},
     mutants = {

@@ -213,7 +213,7 @@ return {
       {"a model that an undone loop has trained goes on", "lua/meissa/sync/models.lua",
        "if at.fresh and known.used then", "if at.fresh and known.undone then"},
       {"a reset begins with what was merged", "lua/meissa/sync/models.lua",
-       "  M.take(vector, array.core(target).data)\n", ""},
+       "  parameters.take(vector, array.core(target).data)\n", ""},
       {"the first replica's model serves the driver", "lua/meissa/sync/models.lua",
        "self.params, self.draws, 1, 0)", "self.params, self.draws, 1)"},
       {"all replicas have one model", "lua/meissa/sync/models.lua",
@@ -224,7 +224,7 @@ return {
       {"models are not asked what they were built with", "lua/meissa/sync/models.lua",
        "if at.fresh then", "if false then"},
       {"parameters are not taken back", "lua/meissa/sync/models.lua",
-       "  M.take(at.model.vector, at.vector.pointer)\n", ""},
+       "  parameters.take(at.model.vector, at.vector.pointer)\n", ""},
     },
   },
   {

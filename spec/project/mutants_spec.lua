@@ -163,6 +163,7 @@ local PROMISED = {
   "options of an exchange count from the round on that they are given in",
   "each replica does its share, pass by pass, in as many rounds as all",
   "an exchange merges what all have posted, by sender, and bits depend on nothing else",
+  "models are there as long as the program has their handle",
   "a model is its replica's, and is given what the replica begins with",
   "random numbers of models are each replica's, and go on with its rounds",
   "controllers follow what they measure, and say why",

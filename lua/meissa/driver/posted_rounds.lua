@@ -17,6 +17,7 @@ local lags = require "meissa.driver.lags"
 local nesting = require "meissa.base.nesting"
 local merging = require "meissa.sync.merging"
 local message = require "meissa.kernel.message"
+local models = require "meissa.sync.models"
 local pool = require "meissa.driver.pool"
 local posts = require "meissa.sync.post"
 local replay = require "meissa.driver.replay"
@@ -97,6 +98,7 @@ local function told_of(state, lagged, check, timed)
           alike = not unlike and alike or nil, by_round = alike, check = check, timed = timed,
           model = group.model and group.model.id,
           failures = group.model and group.model.failures,
+          groups = group.model and models.groups(),
           drawn = group.model and generators.size(), members = members}
 end
 

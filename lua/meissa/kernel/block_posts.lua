@@ -30,7 +30,7 @@ end
 local function open(told, arrays)
   local group = {members = {}, number = told.number, model = told.model, timed = told.timed,
                  drawn = told.drawn}
-  if group.model then models.open(group.model, told.failures) end
+  if group.model then models.open(group.model, told.failures, told.groups) end
   if group.drawn then generators.load_torch(group.drawn) end
   local settings = told.options and settings_of.read("meissa.replicate", options_of(told),
                                                      told.replicas)

@@ -156,8 +156,8 @@ local function posts_of(posts, arrays)
                       rule = group.rule, count = group.count, lagged = group.lagged,
                       exact = group.exact, alike = group.alike,
                       by_round = group.by_round, check = group.check,
-                      model = group.model, failures = group.failures, drawn = group.drawn,
-                      timed = group.timed, members = members}
+                      model = group.model, failures = group.failures, groups = group.groups,
+                      drawn = group.drawn, timed = group.timed, members = members}
   end
   return told
 end

@@ -10,19 +10,16 @@
 -- @module meissa.sync.models
 
 local array = require "meissa.array"
-local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
-local ffi = require "ffi"
 local generators = require "meissa.sync.generators"
 local key_orders = require "meissa.sync.key_order"
+local parameters = require "meissa.sync.model_parameters"
 local tables = require "meissa.base.tables"
-local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
--- Models by group and replica; groups in the order in which they came.
-local made, order = {}, {}
-local MOST_GROUPS = 64
+-- Models by group and replica. They are dropped when the group's handle has gone.
+local made = {}
 
 -- What replica of a group is being run here, by group.
 local present = {}
@@ -34,126 +31,28 @@ local placed, outer = nil, nil
 -- Whether a function of meissa.replicas runs here, or what sets processes up for such.
 local in_function = false
 
--- ------------------------------------------------------------------------------------- parameters
-
-local TYPES = {float = ffi.typeof "float *", double = ffi.typeof "double *"}
-
-local function refuse(format, ...) errors.raise("OPT", format, ...) end
-
--- Where an array's elements are. Those of a view need not lie one behind the other.
-local function vector_of_array(value)
-  if array.core(value).sparse ~= 0 or not TYPES[array.describe(value).type] then
-    refuse("option 'params' of meissa.replicate gives a dense array of floats or doubles, not %s",
-           tostring(value))
-  end
-  local handle = array.to_handle(value)
-  local about = array.describe(handle)
-  if array.is_frozen(handle) then
-    refuse("option 'params' of meissa.replicate gives an array that %s",
-           array.held_words(handle))
-  end
-  return {pointer = ffi.cast(TYPES[about.type], array.core(handle).data), count = about.count,
-          type = about.type, keep = handle, array = handle}
-end
-
--- Whether a value is a pointer to numbers of a type, or an array of such in C.
-local function points_to(value, name, ctype)
-  if type(value) ~= "cdata" then return false end
-  return ffi.istype(ctype, value) or
-    string.find(tostring(ffi.typeof(value)), "^ctype<" .. name .. " [^*]*%[[%d?]*%]>$") ~= nil
-end
-
--- Where the parameters of a model are: {pointer =, count =, type =, keep =}, for arrays with
--- `array`.
-local function vector_of(value)
-  if array.is(value) then return vector_of_array(value) end
-  local kind = type(value)
-  local has = (kind == "table" or kind == "userdata" or kind == "cdata") and
-    interrupt.pcall(function() return value.data, value.nElement end) and value.data and
-    value.nElement
-  if not has then
-    refuse("option 'params' of meissa.replicate is a function that gives a model's parameters, " ..
-           "one vector of floats or doubles with data() and nElement(), or a DistArray (several " ..
-           "arrays may be views of one), not %s", tostring(value))
-  end
-  local pointer, count = value:data(), tonumber(value:nElement())
-  for name, ctype in tables.each(TYPES) do
-    if points_to(pointer, name, ctype) then
-      return {pointer = ffi.cast(ctype, pointer), count = count, type = name,
-              keep = {value, pointer}}
-    end
-  end
-  refuse("the parameters of a replica's model must be floats or doubles: data() gave %s",
-         tostring(pointer))
-end
-
--- The parameters that `params` gives, which are to be the model's own memory: what is written to
--- them is there when it is asked again. Who asks may have moved them, as Torch's getParameters
--- does, so what the last call has given is what is used.
-local function parameters_of(model, params)
-  local first = vector_of(params(model))
-  if first.count < 1 then return first end
-  local before = first.pointer[0]
-  local mark = before == 1 and 2 or 1
-  first.pointer[0] = mark
-  local vector = vector_of(params(model))
-  local is_own = vector.count == first.count and vector.pointer[0] == mark
-  first.pointer[0] = before
-  if not is_own then
-    refuse("option 'params' of meissa.replicate gives a copy of a model's parameters, which " ..
-           "would be trained without the model: give the model's own array or tensor, or a view " ..
-           "of it, not a clone()")
-  end
-  vector.pointer[0] = before
-  return vector
-end
-
--- An array over a vector's numbers, of the extents that an array of parameters has.
-local function array_over(vector, numbers)
-  local about = array.describe(vector.array)
-  return array.wrap_foreign {type = about.type, dims = about.dims,
-                             data = ffi.cast("void *", numbers)}
-end
-
-local function is_one_piece(vector)
-  return not vector.array or c_api.lib.ms_array_contiguous(array.core(vector.array)) ~= 0
-end
-
---- Gives numbers what a model's parameters are.
--- @tab vector of the model @param numbers a pointer to so many of their type
-function M.take(vector, numbers)
-  if is_one_piece(vector) then
-    ffi.copy(numbers, vector.pointer, vector.count * ffi.sizeof(vector.type))
-  else
-    array_over(vector, numbers):copy(vector.array)
-  end
-end
-
--- Makes a model's parameters what numbers are.
-local function give(vector, numbers)
-  if is_one_piece(vector) then
-    ffi.copy(vector.pointer, numbers, vector.count * ffi.sizeof(vector.type))
-  else
-    vector.array:copy(array_over(vector, numbers))
-  end
-end
-
 -- ------------------------------------------------------------------------------------- models
 
 -- The models of a group that are in this process.
 local function group_here(id)
-  if not made[id] then
-    made[id] = {}
-    order[#order + 1] = id
-    if #order > MOST_GROUPS then made[table.remove(order, 1)] = nil end
-  end
+  made[id] = made[id] or {}
   return made[id]
 end
 
---- Says that loops over a group have failed so often: models of its replicas that are from before
--- the last time, which came as far as this process did then, are built anew when they are asked
--- for. That of the program itself stays.
-function M.open(id, failures)
+-- Drops the models of all groups but those of a list of numbers.
+local function keep(list)
+  local has = {}
+  for _, id in ipairs(list) do has[id] = true end
+  for id in tables.each(made) do
+    if not has[id] then made[id] = nil end
+  end
+end
+
+--- Says which groups there are, by their numbers, and that loops over one of them have failed so
+-- often: models of its replicas that are from before the last time, which came as far as this
+-- process did then, are built anew when they are asked for. That of the program itself stays.
+function M.open(id, failures, groups)
+  keep(groups)
   local here = group_here(id)
   if here.failures ~= failures then made[id] = {[0] = here[0], failures = failures} end
 end
@@ -161,8 +60,10 @@ end
 -- Builds a model with the replica's generators in place; {model =, vector =}.
 local function build_here(build, params, k)
   local model = build(k)
-  if model == nil then refuse("the function that builds a replica's model gave nil") end
-  return {model = model, vector = parameters_of(model, params)}
+  if model == nil then
+    errors.raise("OPT", "the function that builds a replica's model gave nil")
+  end
+  return {model = model, vector = parameters.of(model, params)}
 end
 
 -- In a block, after whose errors generators are put back, too.
@@ -203,8 +104,8 @@ end
 -- Whether a model has what others are exchanged with.
 local function check_alike(k, own, vector)
   if own.count ~= vector.count or own.type ~= vector.type then
-    refuse("the model of replica %d has %d parameters (%s), and that of replica 1 has %d (%s)",
-           k, own.count, own.type, vector.count, vector.type)
+    errors.raise("OPT", "the model of replica %d has %d parameters (%s), and that of replica 1 " ..
+                 "has %d (%s)", k, own.count, own.type, vector.count, vector.type)
   end
 end
 
@@ -213,7 +114,8 @@ end
 function M.going_on(id, k, count)
   local known = made[id] and made[id][k]
   local vector = known and known.used and known.vector
-  local fits = vector and vector.type == "double" and vector.count == count and is_one_piece(vector)
+  local fits = vector and vector.type == "double" and vector.count == count and
+    parameters.is_one_piece(vector)
   return fits and known or nil
 end
 
@@ -237,10 +139,10 @@ function M.leave(id)
     placed, outer = nil, nil
   end
   if not at.model then
-    if at.given then M.take(at.given.vector, at.vector.pointer) end
+    if at.given then parameters.take(at.given.vector, at.vector.pointer) end
     return false
   end
-  M.take(at.model.vector, at.vector.pointer)
+  parameters.take(at.model.vector, at.vector.pointer)
   return true
 end
 
@@ -253,9 +155,9 @@ local function load_model(id, build, params, draws, at)
   local own = known.vector
   check_alike(at.k, own, at.vector)
   if at.fresh then
-    M.take(own, at.vector.pointer)
+    parameters.take(own, at.vector.pointer)
   elseif known ~= at.given then
-    give(own, at.vector.pointer)
+    parameters.give(own, at.vector.pointer)
   end
   at.model = known
   if not at.generators.follows then
@@ -293,8 +195,18 @@ Model.__index = Model
 
 local last_id = 0
 
--- Handles by the functions that stand for them.
-local by_call = setmetatable({}, {__mode = "k"})
+-- Handles by the functions that stand for them, and by their groups, as long as the program has
+-- them.
+local by_call = setmetatable({}, {__mode = "kv"})
+local by_id = setmetatable({}, {__mode = "v"})
+
+--- The numbers of the groups whose handles the program has.
+function M.groups()
+  local list = {}
+  for id in tables.each(by_id) do list[#list + 1] = id end
+  table.sort(list)
+  return list
+end
 
 local function restore(before, ...)
   in_function = before
@@ -323,7 +235,7 @@ local function begin(self)
   last_id = last_id + 1
   self.failures = 0
   self.id, self.call = last_id, M.call(last_id, self.build, self.params, self.draws)
-  by_call[self.call] = self
+  by_call[self.call], by_id[self.id] = self, self
 end
 
 --- A handle on the models of a group: what the program has. `call` of it is for bodies. Random
@@ -331,6 +243,7 @@ end
 function M.new(build, params)
   local self = {build = build, params = params, draws = generators.draws.next_loop()}
   begin(self)
+  keep(M.groups())
   return setmetatable(self, Model)
 end
 
@@ -370,11 +283,11 @@ function Model:reset()
   check_apart(self)
   self.group.members[1]:reset() -- refuses it while a loop runs
   self.group.begun, self.group.drawn, self.group.merged = nil, nil, nil
-  made[self.id], by_call[self.call] = nil, nil
+  made[self.id], by_call[self.call], by_id[self.id] = nil, nil, nil
   begin(self)
   local vector, target = own_model(self).vector, self.group.members[1].target
   check_alike(1, vector, array.describe(target))
-  M.take(vector, array.core(target).data)
+  parameters.take(vector, array.core(target).data)
 end
 
 --- r() outside of a loop: a model with what the replicas have come to together.
@@ -386,7 +299,7 @@ function Model:__call()
   if not self.group.merged then return known.model end
   check_alike(1, known.vector, array.describe(target))
   self.group.merged = nil
-  give(known.vector, array.core(target).data)
+  parameters.give(known.vector, array.core(target).data)
   return known.model
 end
 

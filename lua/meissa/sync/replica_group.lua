@@ -14,6 +14,7 @@ local ffi = require "ffi"
 local guarantees = require "meissa.sync.guarantee"
 local models = require "meissa.sync.models"
 local nesting = require "meissa.base.nesting"
+local parameters = require "meissa.sync.model_parameters"
 local settings_of = require "meissa.sync.settings"
 
 local M = {}
@@ -332,7 +333,7 @@ local function replicate_models(build, options)
     errors.raise("OPT", "meissa.replicate: the model has no parameters to be exchanged")
   end
   local target = array.zeros({vector.count}, {type = vector.type})
-  models.take(vector, bytes_of(target))
+  parameters.take(vector, bytes_of(target))
   add_member(group, target)
   return group.model
 end
