@@ -2,32 +2,15 @@
  *
  * Meetings: workers as threads over a road of registers. All find what the others wrote before, as
  * often as they meet; who leaves, dies or is cancelled holds up nobody. */
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 
 #include "base/clock.h"
-#include "base/test.h"
-#include "worker/worker_state.h"
+#include "worker/register_road.h"
 
-#define WORKERS    3u
 #define MEETINGS   3000u
-#define JOB        ((uint64_t)5)
 #define MOST_WAITS 3000000u
 
-static _Atomic uint64_t registers[WORKERS][MS_STATUS_COUNT];
-static ms_worker crew[WORKERS];
 static uint32_t boards[2][WORKERS];
-
-static void publish(void *end, uint32_t number, ms_status which, uint64_t value) {
-  (void)end;
-  atomic_store(&registers[number][which], value);
-}
-
-static uint64_t status(const void *end, uint32_t number, ms_status which) {
-  (void)end;
-  return atomic_load(&registers[number][which]);
-}
 
 /* Waits in the present meeting. */
 static _Thread_local uint32_t waits;
@@ -41,32 +24,16 @@ static int wait_a_little(void *end, const ms_awaited *what, ms_error *err) {
   return 0;
 }
 
-static void wake(void *end, uint32_t number) {
-  (void)end, (void)number;
-}
-
 static const ms_road road = {
     .publish = publish, .status = status, .wait = wait_a_little, .wake = wake, .now = ms_clock_now};
-static const ms_road frames = {.by_frames = true, .publish = publish, .status = status};
 
 /* Workers with so many blocks: in turns, or, `together`, two each. */
 static void make_crew_of(uint32_t blocks, bool together) {
-  ms_grid grid = {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {blocks}};
   ms_owner owner[WORKERS + 1] = {0};
   for (uint32_t b = 0; b < blocks; b++) {
     owner[b] = (ms_owner){together ? b / 2 : b % WORKERS, MS_WHOLE};
   }
-  ms_error err;
-  ms_error_clear(&err);
-  for (uint32_t w = 0; w < WORKERS; w++) {
-    for (uint32_t s = 0; s < MS_STATUS_COUNT; s++) atomic_store(&registers[w][s], 0);
-    ms_schedule_destroy(&crew[w].schedule);
-    crew[w] = (ms_worker){.road = &road, .may_spin = w == 0};
-    crew[w].setup.worker = w;
-    crew[w].job.number = JOB;
-    crew[w].schedule = ms_schedule_new(&grid, owner, WORKERS, &err);
-    CHECK(crew[w].schedule != NULL);
-  }
+  employ(&road, blocks, owner);
 }
 
 static void make_crew(uint32_t blocks) {
@@ -100,12 +67,6 @@ static void *go_until_alone(void *arg) {
   uintptr_t m = 1;
   while (meet(arg, (uint32_t)m, true) == 1) m++;
   return (void *)m;
-}
-
-static uintptr_t result_of(pthread_t thread) {
-  void *result;
-  CHECK(pthread_join(thread, &result) == 0);
-  return (uintptr_t)result;
 }
 
 static void test_all_meet(void) {

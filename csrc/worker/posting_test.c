@@ -3,33 +3,16 @@
  * Posts: workers as threads over a road of registers. Each goes on as soon as the others have
  * posted all but so many of its own; who leaves, dies, is cancelled, meets, or waits with all
  * others holds up nobody. */
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 
 #include "base/clock.h"
-#include "base/test.h"
-#include "worker/worker_state.h"
+#include "worker/register_road.h"
 
-#define WORKERS 3u
-#define POSTS   3000u
-#define AHEAD   2u
-#define JOB     ((uint64_t)5)
+#define POSTS 3000u
+#define AHEAD 2u
 
-static _Atomic uint64_t registers[WORKERS][MS_STATUS_COUNT];
-static ms_worker crew[WORKERS];
 static uint32_t left[WORKERS][POSTS + 1]; /* plain memory: it is seen because posts are */
 static _Atomic uint32_t posted[WORKERS];
-
-static void publish(void *end, uint32_t number, ms_status which, uint64_t value) {
-  (void)end;
-  atomic_store(&registers[number][which], value);
-}
-
-static uint64_t status(const void *end, uint32_t number, ms_status which) {
-  (void)end;
-  return atomic_load(&registers[number][which]);
-}
 
 static int wait_a_little(void *end, const ms_awaited *what, ms_error *err) {
   (void)end, (void)err;
@@ -38,30 +21,14 @@ static int wait_a_little(void *end, const ms_awaited *what, ms_error *err) {
   return 0;
 }
 
-static void wake(void *end, uint32_t number) {
-  (void)end, (void)number;
-}
-
 static const ms_road road = {
     .publish = publish, .status = status, .wait = wait_a_little, .wake = wake, .now = ms_clock_now};
-static const ms_road frames = {.by_frames = true, .publish = publish, .status = status};
 
 static void make_crew(void) {
-  ms_grid grid = {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {WORKERS}};
   ms_owner owner[WORKERS];
   for (uint32_t b = 0; b < WORKERS; b++) owner[b] = (ms_owner){b, MS_WHOLE};
-  ms_error err;
-  ms_error_clear(&err);
-  for (uint32_t w = 0; w < WORKERS; w++) {
-    for (uint32_t s = 0; s < MS_STATUS_COUNT; s++) atomic_store(&registers[w][s], 0);
-    atomic_store(&posted[w], 0);
-    ms_schedule_destroy(&crew[w].schedule);
-    crew[w] = (ms_worker){.road = &road, .may_spin = w == 0};
-    crew[w].setup.worker = w;
-    crew[w].job.number = JOB;
-    crew[w].schedule = ms_schedule_new(&grid, owner, WORKERS, &err);
-    CHECK(crew[w].schedule != NULL);
-  }
+  for (uint32_t w = 0; w < WORKERS; w++) atomic_store(&posted[w], 0);
+  employ(&road, WORKERS, owner);
 }
 
 static int await(ms_worker *worker, uint64_t seen) {
@@ -98,12 +65,6 @@ static void *post_all(void *arg) {
     ms_worker_post(worker, true);
   }
   return (void *)wrong;
-}
-
-static uintptr_t result_of(pthread_t thread) {
-  void *result;
-  CHECK(pthread_join(thread, &result) == 0);
-  return (uintptr_t)result;
 }
 
 static void test_all_post(void) {

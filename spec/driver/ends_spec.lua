@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- How loops end when something goes wrong: a body's error, a worker or the driver killed, Ctrl-C.
 -- Every script is a process of its own under a time limit.
+local alike_pass = require "spec.driver.alike_pass"
 local child = require "spec.support.child"
 local deaths = require "spec.driver.deaths"
 local expect = require "spec.support.expect"
@@ -257,38 +258,17 @@ describe("Ctrl-C", function()
     has(output, "no", "false\tinterrupted\n")
   end)
 
-  -- Loops that run again and again, and write two arrays and a sum.
-  local ALIKE = [[
-    local meissa = require "meissa"
-    local parallel = meissa.parallel
-    local n, count = 3000, 0
-    local x, y, from = meissa.zeros(n), meissa.zeros(n), meissa.zeros({n}, {type = "int32"})
-    for i = 1, n do from[i] = i %% 7 == 0 and math.max(1, math.floor(i / 2)) or i end
-    local w = meissa.zeros(1)
-    local r = meissa.replicate(w, {replicas = 4, every = 50})
-    local function pass()
-      %s
-        x[i] = x[i] + 1
-        y[i] = y[i] + 1
-        count = count + 1
-      end
-    end
-    for _ = 1, 20 do pass() end
+  -- Loops that run again and again.
+  local AGAIN = [[
     os.execute("(sleep %g; kill -INT " .. require("ffi").C.getpid() .. ") &")
     local ok, err = pcall(function() while true do pass() end end)
     local same = count == x:sum() and count == y:sum()
     print(ok, tostring(err):match "interrupted" or err, same or x:sum() .. " " .. count)]]
-  local LOOPS = {
-    ["of levels"] = "for i in parallel({2, n}) do\nlocal z = 0 * x[from[i]]\nx[i] = x[i] + z",
-    ["on workers"] = "for i in parallel({2, n}) do",
-    ["in the driver's process"] = "for i in parallel({2, 100}) do",
-    ["in rounds"] = "for _, i in meissa.iterate(x, 5) do",
-    ["over replicas"] = "for i in parallel({2, n}) do\nr[1] = r[1] + 1",
-  }
-  for name, head in pairs(LOOPS) do
+  for name, head in pairs(alike_pass.HEADS) do
     it("leaves nothing half done of loops " .. name, function()
       for _, after in ipairs {0.05, 0.13} do
-        local text = 'require("ffi").cdef "int getpid(void);"\n' .. ALIKE:format(head, after)
+        local text = 'require("ffi").cdef "int getpid(void);"\n' ..
+          alike_pass.script(3000, head) .. AGAIN:format(after)
         assert.equal("false\tinterrupted\ttrue\n",
                      (child.script(text, {env = "MEISSA_WORKERS=2"})), name)
       end

@@ -3,32 +3,18 @@
 -- nothing is left half done, and the loop can be run again. The handler of LuaJIT's program raises
 -- "interrupted!" at Lua's next instruction; while Meissa listens, it is heard later. Only the
 -- interpreter counts instructions.
+local alike_pass = require "spec.driver.alike_pass"
 local child = require "spec.support.child"
 
--- A pass adds one to x, y and count for each iteration of a loop.
-local SCRIPT = [[
+-- Before the loops of alike_pass.lua, and after.
+local BEFORE = [[
   local ffi = require "ffi"
   ffi.cdef "void *test_signal(int number, void *handler) __asm__(\"signal\"); int raise(int);"
   local C, INT, unhook = ffi.C, 2, debug.sethook
   local stock = C.test_signal(INT, nil)
   C.test_signal(INT, stock)
-
-  local meissa = require "meissa"
-  local parallel, small = meissa.parallel, require "meissa.driver.small"
-  local n, count = 300, 0
-  local x, y, from = meissa.zeros(n), meissa.zeros(n), meissa.zeros({n}, {type = "int32"})
-  for i = 1, n do from[i] = i %% 7 == 0 and math.max(1, math.floor(i / 2)) or i end
-  local w = meissa.zeros(1)
-  local r = meissa.replicate(w, {replicas = 4, every = 50})
-  local function pass()
-    %s
-      x[i] = x[i] + 1
-      y[i] = y[i] + 1
-      count = count + 1
-    end
-  end
-  for _ = 1, 20 do pass() end
-
+]]
+local AFTER = [[
   local step, place, heard = %d, 12, 0
   repeat
     local inside, within, pressed, over = false, false, false, false
@@ -55,21 +41,15 @@ local SCRIPT = [[
   until not pressed
   print(heard >= 30)]]
 
--- Loops, and how far apart the instructions are: the more of them, the farther.
-local LOOPS = {
-  ["of levels"] = {"for i in parallel({2, n}) do\nlocal z = 0 * x[from[i]]\nx[i] = x[i] + z", 9},
-  ["on workers"] = {"small.most[0] = 0\nfor i in parallel({2, n}) do", 1},
-  ["in the driver's process"] = {"for i in parallel({2, 100}) do", 1},
-  ["in rounds"] = {"for _, i in meissa.iterate(x, 5) do", 9},
-  ["over replicas"] = {"for i in parallel({2, n}) do\nr[1] = r[1] + 1", 41},
-}
+-- How far apart the instructions are: the more of them, the farther.
+local STEPS = {["of levels"] = 9, ["in rounds"] = 9, ["over replicas"] = 41}
 
 describe("Ctrl-C at any instruction", function()
-  for name, loop in pairs(LOOPS) do
+  for name, head in pairs(alike_pass.HEADS) do
     it("is heard, and leaves nothing half done of loops " .. name, function()
-      local output = child.script(SCRIPT:format(unpack(loop)), {flags = "-joff",
-                                                                env = "MEISSA_WORKERS=2"})
-      assert.equal("true\n", output)
+      if name == "on workers" then head = 'require("meissa.driver.small").most[0] = 0\n' .. head end
+      local script = BEFORE .. alike_pass.script(300, head) .. AFTER:format(STEPS[name] or 1)
+      assert.equal("true\n", (child.script(script, {flags = "-joff", env = "MEISSA_WORKERS=2"})))
     end)
   end
 end)

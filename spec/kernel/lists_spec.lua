@@ -3,6 +3,7 @@
 -- other names, and as fields; what is no such list stays on the Lua engine.
 local compiler = require "meissa.kernel.compiler"
 local meissa = require "meissa"
+local compare_engines = require "spec.kernel.compare_engines"
 local parallel = meissa.parallel
 
 local N = 24
@@ -80,18 +81,7 @@ describe("lists of numbers", function()
   setup(function() meissa.init { workers = 1 } end)
 
   for name, each in pairs(loops) do
-    it("are read: " .. name, function()
-      local engine, loop = each[1], each[2]
-      local images = {}
-      for n, options in ipairs { { engine = "lua" }, engine == "native" and { engine = engine } or
-        {} } do
-        v:fill(0)
-        loop(options)
-        images[n] = v:totable()
-      end
-      assert.same(images[1], images[2])
-      assert.equal(engine, meissa.last().engine)
-    end)
+    it("are read: " .. name, function() compare_engines(each[1], each[2], v) end)
   end
 
   it("are as they are in each loop", function()

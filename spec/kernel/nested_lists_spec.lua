@@ -4,6 +4,7 @@
 -- equally deep, stays on the Lua engine, and both stop in the same words where a list is missing.
 local compiler = require "meissa.kernel.compiler"
 local meissa = require "meissa"
+local compare_engines = require "spec.kernel.compare_engines"
 local seed = require "spec.support.seed"
 local parallel = meissa.parallel
 
@@ -156,18 +157,7 @@ describe("lists of lists of numbers (seed " .. seed .. ")", function()
   setup(function() meissa.init { workers = 1 } end)
 
   for name, each in pairs(loops) do
-    it("are read: " .. name, function()
-      local engine, loop = each[1], each[2]
-      local images = {}
-      for n, options in ipairs { { engine = "lua" }, engine == "native" and { engine = engine } or
-        {} } do
-        v:fill(0)
-        loop(options)
-        images[n] = v:totable()
-      end
-      assert.same(images[1], images[2])
-      assert.equal(engine, meissa.last().engine)
-    end)
+    it("are read: " .. name, function() compare_engines(each[1], each[2], v) end)
   end
 
   it("are as they are in each loop", function()

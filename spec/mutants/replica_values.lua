@@ -228,7 +228,7 @@ return {
        "  for n, copy in tables.each(made) do list[n]:copy(copy) end\n", ""},
       {"a list is known by its last array", "lua/meissa/worker/exchange_slots.lua",
        'table.concat(places, "; "), count', "places[#places], count"},
-      {"arrays of a list may share memory", "lua/meissa/worker/replica_coroutine.lua",
+      {"arrays of a list may share memory", "lua/meissa/worker/exchange_slots.lua",
        "if array.overlap(list[m], each) then", "if false then"},
     },
   },

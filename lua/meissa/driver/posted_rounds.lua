@@ -182,17 +182,15 @@ function M.new(run, states, rounds, earlier)
     self.even = self.even or state.group.model and even_loads(self.replicas)
   end
   self.sync.versions = math.max(self.sync.versions, replay.record() and replay.record().depth or 0)
-  local found = {sets = {}, full = true}
-  local sets = {}
+  local union, sets = {}, {}
   for g, exchange in ipairs(self.exchanges) do sets[g] = exchange:sets(self.replicas) end
   for k = 1, self.replicas do
-    found.sets[k] = {[k] = true}
+    union[k] = {[k] = true}
     for _, of in ipairs(sets) do
-      for j in tables.each(of[k]) do found.sets[k][j] = true end
+      for j in tables.each(of[k]) do union[k][j] = true end
     end
-    for j = 1, self.replicas do found.full = found.full and found.sets[k][j] == true end
   end
-  self.found = found
+  self.found = waits.found(union)
   open_rows(self, earlier)
   return self
 end

@@ -23,15 +23,6 @@ local LINE = 8
 local Ring = {}
 Ring.__index = Ring
 
--- Whom the replicas of posts hear.
-local function found_of(posts, replicas)
-  local found = {sets = posts:sets(replicas), full = true}
-  for k = 1, replicas do
-    for j = 1, replicas do found.full = found.full and found.sets[k][j] == true end
-  end
-  return found
-end
-
 --- A ring without memory.
 -- @tab posts of meissa.sync.post @number workers how many processes may be reading a version
 -- @number began the number of exchanges before its first round
@@ -41,7 +32,7 @@ function M.new(posts, workers, began)
   return setmetatable({replicas = replicas, size = posts.at.size, depth = open.versions,
                        oldest = open.oldest, began = began, workers = workers,
                        gate = waits.gate(settings.waits, workers, replicas,
-                                         found_of(posts, replicas))}, Ring)
+                                         waits.found(posts:sets(replicas)))}, Ring)
 end
 
 --- How many doubles its memory has.

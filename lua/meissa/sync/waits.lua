@@ -160,6 +160,15 @@ function M.open(asked, workers)
           oldest = (setting.backup > 0 or setting.timeout > 0) and lag or nil}
 end
 
+--- Sets of ranges, by range, as M.packed takes them: whether each has all is found out.
+function M.found(sets)
+  local full = true
+  for r = 1, #sets do
+    for other = 1, #sets do full = full and sets[r][other] == true end
+  end
+  return {sets = sets, full = full}
+end
+
 --- Sets of ranges as a job, or a gate, takes them: two strings, nil where each range reads all.
 -- @tab found {sets = by range, from 1, the ranges that are read, full = whether these are all}
 function M.packed(found)

@@ -8,6 +8,7 @@
 -- @module meissa.worker.exchange_slots
 
 local array = require "meissa.array"
+local errors = require "meissa.base.errors"
 local exchanged_arrays = require "meissa.sync.exchanged_array"
 local tables = require "meissa.base.tables"
 
@@ -62,10 +63,24 @@ local function places_of(list)
   return table.concat(places, "; "), count
 end
 
+-- Raises OPT where arrays of a list have elements in common.
+local function check_apart(list)
+  for n, each in ipairs(list) do
+    for m = 1, n - 1 do
+      if array.overlap(list[m], each) then
+        errors.raise("OPT", "r:exchange: arrays %d and %d of the list share memory: what one is " ..
+                     "given the other would lose; exchange each element once", m, n)
+      end
+    end
+  end
+end
+
 --- The slot of a list of arrays, opened if it is the first time: {number =, exchanged =}.
+-- Errors: OPT where the arrays share memory.
 function Slots:of(list)
   local place, count = places_of(list)
   if self.by_place[place] then return self.by_place[place] end
+  check_apart(list)
   if self.count > 2 * self.left then -- so looking costs no more than opening
     array.drain()
     sweep(self)
