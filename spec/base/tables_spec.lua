@@ -106,8 +106,12 @@ describe("loops over tables", function()
   end
 
   it("are compiled without `next`", function()
-    local plain = traces_with_next("function(t) return next, t end", "next")
-    local sum, count = plain:match "^(%d+)\t(%d+)$"
+    local plain, sum, count
+    for _ = 1, 8 do -- LuaJIT draws lots which traces it tries again
+      plain = traces_with_next("function(t) return next, t end", "next")
+      sum, count = plain:match "^(%d+)\t(%d+)$"
+      if count ~= "0" then break end
+    end
     assert.is_true(tonumber(count) > 0, plain) -- so it is seen
     assert.equal(sum .. "\t0", traces_with_next("tables.each", "tables.next"))
   end)

@@ -164,6 +164,8 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         sleep 0.5; kill -9 $driver
         i=0; while alive && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
         alive && echo "left: $pid"
+        # A compiler that the driver has started ends by itself.
+        i=0; while [ $(ls -A | wc -l) -gt 2 ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
         wc -l < pids; rm -f pids driver.lua; ls -A
       ]]):format(where, environment), 30)
       child.remove(where)
