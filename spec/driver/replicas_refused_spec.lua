@@ -324,6 +324,13 @@ for _, workers in ipairs {0, 2} do
           return a
         end)
       end)
+      refused("BDY", words, meissa.replicas, 2, {}, function(r)
+        local barrier = r.barrier
+        r.allReduce(1, function(a)
+          barrier()
+          return a
+        end)
+      end)
     end)
 
     it("a set-up that fails, and writing what it captured", function()

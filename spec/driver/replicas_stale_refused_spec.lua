@@ -31,7 +31,7 @@ describe("exchanges with staleness that do not go together", function()
     {"a merge that fails", function(r, w)
       for t = 1, 4 do
         r:exchange(w, {staleness = 1, merge = function(own)
-          if r.index == 2 and t > 2 then error "no merge" end
+          if t > 2 and r.index == 2 then error "no merge" end
           return own
         end})
       end

@@ -65,13 +65,15 @@ end
 -- What has been read since a position.
 function Reader:since(first) return string.sub(self.bytes, first, self.at - 1) end
 
-local function split(dump)
+-- @bool stripped whether it is to be a stripped dump, which says no lines and names
+local function split(dump, stripped)
   local at = reader(dump)
-  if at:take(3) ~= SIGNATURE or at:octet() ~= VERSION or has(at:number(), STRIPPED) then
+  if at:take(3) ~= SIGNATURE or at:octet() ~= VERSION or
+     has(at:number(), STRIPPED) ~= stripped then
     return nil
   end
-  at:take(at:number())
-  local records = {}
+  if not stripped then at:take(at:number()) end
+  local records = {stripped = stripped}
   while true do
     local length = at:number()
     if length == 0 then return records end
@@ -81,18 +83,18 @@ end
 
 --- The records of a dump as a list of strings; nil for a stripped one or another format.
 function M.records(dump)
-  local ok, records = interrupt.pcall(split, dump)
+  local ok, records = interrupt.pcall(split, dump, false)
   return ok and records or nil
 end
 
 -- ---- the normal form of a record
 
 -- Its head: numbers of what follows.
-local function head_of(at)
+local function head_of(at, stripped)
   local head = {varargs = has(at:octet(), HAS_VARARGS), parameters = at:octet(),
                 frame = at:octet(), upvalues = at:octet(), constants = at:number(),
                 numbers = at:number(), instructions = at:number()}
-  head.debug = at:number()
+  head.debug = stripped and 0 or at:number()
   if head.debug > 0 then head.first, head.lines = at:number(), at:number() end
   return head
 end
@@ -176,9 +178,9 @@ local function normal_constant(at)
 end
 
 -- The record in a form that is equal for all dumps of one function.
-local function normalise(record)
+local function normalise(record, stripped)
   local at = reader(record)
-  local head = head_of(at)
+  local head = head_of(at, stripped)
   local parts = {string.format("%s %d %d %d %d %d %d %d %s %s\n", head.varargs, head.parameters,
     head.frame, head.upvalues, head.constants, head.numbers, head.instructions, head.debug,
     head.first, head.lines)}
@@ -197,7 +199,7 @@ local function normal(records, at)
   local forms = records.forms or {}
   records.forms = forms
   if not forms[at] then
-    local ok, form = interrupt.pcall(normalise, records[at])
+    local ok, form = interrupt.pcall(normalise, records[at], records.stripped)
     forms[at] = ok and form or records[at]
   end
   return forms[at]
@@ -221,6 +223,16 @@ end
 -- Of functions that mean the same, the first.
 function M.find(chunk, func)
   return place_of(func, chunk, equal_bytes) or place_of(func, chunk, equal_meaning)
+end
+
+--- Whether functions mean the same but for their variables, by their stripped dumps.
+function M.mean_the_same(one, other)
+  if one == other then return true end
+  local ok, first, second = interrupt.pcall(function()
+    return split(one, true), split(other, true)
+  end)
+  return ok and first ~= nil and second ~= nil and #first == #second and
+    place_of(second, first, equal_meaning) ~= nil
 end
 
 return M

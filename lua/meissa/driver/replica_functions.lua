@@ -10,12 +10,13 @@
 -- own.
 -- @module meissa.driver.replica_functions
 
+local called_functions = require "meissa.driver.called_functions"
 local replica_stubs = require "meissa.worker.replica_stub"
+local same_values = require "meissa.kernel.same_value"
 local replica_coroutines = require "meissa.worker.replica_coroutine"
 local replica_groups = require "meissa.sync.replica_group"
 local errors = require "meissa.base.errors"
 local hosting = require "meissa.driver.hosting"
-local isolate = require "meissa.sync.isolate"
 local meetings = require "meissa.sync.meeting"
 local nesting = require "meissa.base.nesting"
 local message = require "meissa.kernel.message"
@@ -58,20 +59,9 @@ local function all_finished(run)
   return not waiting
 end
 
--- Operations of allReduce are copies, as they are where they are sent.
-local function copy_operations(run)
-  for _, replica in ipairs(run.replicas) do
-    local request = replica.request
-    if request and request.op then
-      request.op = isolate.copy(request.op, {}, 0, function() return nil end, replica.held)
-    end
-  end
-end
-
 local function meet_all(run)
   local requests, kind = {}, run.replicas[1].request.kind
-  run.meeting = kind -- in copies of r, too, that operations lead to
-  copy_operations(run)
+  called_functions.copy(run.replicas)
   for k, replica in ipairs(run.replicas) do
     requests[k] = replica.request
     if requests[k].kind ~= kind then
@@ -79,11 +69,10 @@ local function meet_all(run)
                    requests[k].kind)
     end
   end
-  replica_stubs.meet(kind)
+  replica_stubs.meet(kind, run.count)
   local ok, answer, gets = pcall(meetings[kind], run, requests)
   replica_stubs.meet(nil)
   if not ok then error(answer, 0) end
-  run.meeting = nil
   return answer, gets
 end
 
@@ -353,9 +342,10 @@ function M.replicas(count, options, fn, ...)
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
                kept = {}, draws = draws, sent = 0, rings = {}, workers = 1, closed = {},
-               share = hosting.memory_here, tell = function() end,
+               share = hosting.memory_here, same_arrays = same_values.is, tell = function() end,
                lags_of = function(given, t) return lags.of_round(given, draws, t, count) end}
   run.close = function(number) meetings.close(run, number, 1) end
+  run.same = function(k, ...) return called_functions.same(run.replicas[k], ...) end
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true
   give_back(run)

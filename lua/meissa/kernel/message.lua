@@ -18,9 +18,9 @@ local M = {}
 
 --- Bytes of values[1..count] (nil allowed).
 -- @tab options `code`, `whither` and `remedy` of errors; `path(n)`: what the user calls value n;
--- `named`: values for which a module stands where they go, with its name; `row` of a mailbox, where
--- large arrays are put, `mailbox`, on which some may lie; `apart`: each array by itself; `free`:
--- copies of arrays that somebody holds can be written
+-- `named`: {module, name} of what stands where they go for values, by these; `row` of a mailbox,
+-- where large arrays are put, `mailbox`, on which some may lie; `apart`: each array by itself;
+-- `free`: copies of arrays that somebody holds can be written
 -- @treturn string the bytes @treturn table the arrays, in the order in which `open` numbers them
 -- Errors: `code` for what cannot travel, naming it.
 function M.pack(values, count, options)

@@ -100,7 +100,8 @@ local travelling = { table = true, ["function"] = true }
 
 -- The name of a value that every process has: {module, name}.
 function Encoder:name(value)
-  if self.given[value] then return { self.given[value] } end
+  local given = self.given[value]
+  if given then return type(given) == "table" and given or { given } end
   local name, found = naming.of_library(value)
   if found then return name end
   if not self.names then self.names, self.tables = self.index() end
@@ -327,8 +328,8 @@ end
 -- its number, or false for an array that cannot travel; `find_known(value)`, where values return:
 -- the encoded form of one that was sent, then no other functions travel; `modules`, where `require`
 -- may be called: {name, ..., name, ...} of those that are required beside what functions require;
--- `named`: names of modules by table that are sent by these; `index` in place of naming.index;
--- `code`, `whither` and `remedy` of the error;
+-- `named`: names of modules, or {module, name}, by what is sent by these; `index` in place of
+-- naming.index; `code`, `whither` and `remedy` of the error;
 -- `array_words` and `array_remedy` for arrays that cannot travel
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
 -- function why those that they lead to may not be called; `tables`, a set of those leading there

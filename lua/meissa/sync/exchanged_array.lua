@@ -29,12 +29,12 @@ local M = {}
 
 -- ------------------------------------------------------------------------------------- options
 
---- Whether options say the same. Each replica has copies of its own of functions and arrays: these
--- are `alike`, where they are, {functions = whether, arrays = whether}.
+--- Whether options say the same. Each replica has copies of its own of functions and arrays, which
+-- are `alike`, {functions = whether they are, arrays = a function of two that says it; nil: no}.
 function M.same_options(a, b, alike)
   if a == b or a ~= a and b ~= b then return true end
   if type(a) ~= type(b) or array.is_any(a) ~= array.is_any(b) then return false end
-  if array.is_any(a) then return alike.arrays end
+  if array.is_any(a) then return alike.arrays ~= nil and alike.arrays(a, b) end
   if type(a) == "function" then return alike.functions end
   if type(a) ~= "table" then return false end
   for name, value in tables.each(a) do

@@ -164,11 +164,12 @@ end
 -- @func instead_of gives what copies have in the place of a builtin, or nil
 -- @tab held gets functions after whose calls captured sparse arrays can be written again, where an
 -- error is raised, too
+-- @tab[opt] stands values by those in whose place they are captured
 -- @treturn func the function's copy @treturn table its arguments
 -- @treturn table the captured arrays, by the views that stand for them
-function M.copy(fn, arguments, count, instead_of, held)
-  local self = setmetatable({seen = {}, variables = {}, originals = {}, storages = {},
-                             held = held, globals = {}, instead_of = instead_of,
+function M.copy(fn, arguments, count, instead_of, held, stands)
+  local self = setmetatable({seen = tables.copy(stands or {}), variables = {}, originals = {},
+                             storages = {}, held = held, globals = {}, instead_of = instead_of,
                              common = common_tables()}, Copy)
   local made = copy_function(self, fn)
   local given = {}

@@ -4,13 +4,15 @@
 -- Each takes the run of the replicas ({count, slots, closed, reduces, bytes, lags_of, owned = true
 -- where what they give is nobody else's, rings = by slot, share(doubles) = memory that all
 -- processes see, an array, or nil, workers = how many there are, ...}) and their requests, in their
--- order, and checks that these go together. What all get it gives; exchanges work in place. One
--- thread; nothing waits.
+-- order, and checks that these go together. What all get it gives; exchanges work in place. A run
+-- says by same(k, own, first) whether a function of replica k is the first one's, and if not in
+-- which variable they differ, and by same_arrays whether arrays are. One thread; nothing waits.
 -- @module meissa.sync.meeting
 
 local errors = require "meissa.base.errors"
 local exchanged_arrays = require "meissa.sync.exchanged_array"
 local post_rings = require "meissa.sync.post_ring"
+local tables = require "meissa.base.tables"
 local values = require "meissa.sync.values"
 
 local M = {}
@@ -65,8 +67,6 @@ end
 --- Nothing but that all have come to it.
 function M.barrier() end
 
-local ALL = {functions = true, arrays = true}
-
 -- What merges the arrays with this number: {exchange = of meissa.sync.post, options, lags, versions
 -- = rows of all by round}.
 local function slot_of(run, request)
@@ -82,8 +82,23 @@ local function slot_of(run, request)
   return slot
 end
 
-local function check_exchange(requests)
-  local first = requests[1]
+-- Raises OPT unless a replica's functions are the first one's.
+local function check_functions(run, k, own, first)
+  for name, option in tables.each(first) do
+    if type(option) == "function" then
+      local same, variable = run.same(k, own[name], option)
+      if not same then
+        local words = variable and string.format(" ('%s' differs)", variable) or ""
+        errors.raise("OPT", "r:exchange: option '%s' of replica %d is another function than " ..
+                     "that of replica 1%s: one is called for all, so let all replicas give the " ..
+                     "same code, with equal values in its variables", name, k, words)
+      end
+    end
+  end
+end
+
+local function check_exchange(run, requests)
+  local first, alike = requests[1], {functions = true, arrays = run.same_arrays}
   for k, request in ipairs(requests) do
     if request.slot ~= first.slot or request.count ~= first.count then
       errors.raise("OPT", "r:exchange: replica %d exchanges another array than replica 1", k)
@@ -92,9 +107,10 @@ local function check_exchange(requests)
       errors.raise("OPT", "r:exchange: replica %d exchanges %s, replica 1 %s: arrays of one " ..
                    "type are merged", k, request.types, first.types)
     end
-    if not exchanged_arrays.same_options(request.options, first.options, ALL) then
+    if not exchanged_arrays.same_options(request.options, first.options, alike) then
       errors.raise("OPT", "r:exchange: replica %d has other options than replica 1", k)
     end
+    check_functions(run, k, request.options, first.options)
   end
 end
 
@@ -141,7 +157,7 @@ end
 --- Exchanges one array of each replica: each request gets its next row, `merged`.
 -- Errors: OPT BDY.
 function M.exchange(run, requests)
-  check_exchange(requests)
+  check_exchange(run, requests)
   local first = requests[1]
   local slot, round = slot_of(run, first), first.round
   local versions, lagged = slot.versions, slot.lags ~= nil

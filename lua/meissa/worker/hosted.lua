@@ -35,7 +35,7 @@ M.KEY = "a step of meissa.replicas"
 local run -- what this process has of the present run; earlier ones are over
 
 -- Where something is sent from here, r is not there.
-local AWAY, named = replica_stubs.NAME, setmetatable({}, {__mode = "k"})
+local named = setmetatable({}, {__mode = "k"})
 
 local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function()
   return "what a replica gives"
@@ -141,8 +141,9 @@ end
 
 -- Begins a replica.
 local function begin(crew, k)
-  replica_coroutines.begin(run, k, run.fn, run.arguments, run.given)
-  crew.left[k] = {shards = written(run.replicas[k])}
+  local replica = replica_coroutines.begin(run, k, run.fn, run.arguments, run.given)
+  replica_stubs.name(replica.face, named)
+  crew.left[k] = {shards = written(replica)}
 end
 
 -- Goes on with a replica that has got what it asked for.
@@ -170,9 +171,7 @@ end
 function Crew:each(fn, ...)
   for k = self.first, self.last do
     self:attempt(k, fn, self, k, ...)
-    if run.replicas[k] then
-      run.replicas[k].step, named[run.replicas[k].face] = self.told.step, AWAY
-    end
+    if run.replicas[k] then run.replicas[k].step = self.told.step end
   end
 end
 

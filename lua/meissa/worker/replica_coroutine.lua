@@ -294,7 +294,7 @@ local RESULT = {code = "BDY", free = true, whither = "the caller of meissa.repli
 -- Errors: BDY for what cannot travel, at the function's place.
 local function pack_result(replica, result)
   local options = tables.copy(RESULT)
-  options.named = {[replica.face] = replica_stubs.NAME}
+  options.named = replica_stubs.name(replica.face, {})
   local ok, bytes = pcall(message.pack, {result}, 1, options)
   if ok then return bytes end
   if errors.is(bytes) then

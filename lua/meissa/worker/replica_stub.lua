@@ -7,13 +7,13 @@ local errors = require "meissa.base.errors"
 
 local M = {}
 
---- What stands there for r where something is sent to: this module.
-M.NAME = "meissa.worker.replica_stub"
+-- What stands there for r: this module, by its name.
+local NAME = "meissa.worker.replica_stub"
 
 local state = {}
 
---- Says which call of r is being answered; nil: none.
-function M.meet(kind) state.meeting = kind end
+--- Says which call of r is being answered, for how many replicas; nil: none.
+function M.meet(kind, count) state.meeting, state.count = kind, count end
 
 --- Raises BDY for a call of r where there are no replicas that could wait.
 function M.refuse(kind, meeting)
@@ -25,9 +25,36 @@ function M.refuse(kind, meeting)
                "of a replica, and what is needed later is what that returns", kind)
 end
 
-for _, kind in ipairs {"allReduce", "scatter", "barrier", "shard", "walkTable", "netStats",
-                       "exchange"} do
+local CALLS = {"allReduce", "scatter", "barrier", "shard", "walkTable", "netStats", "exchange"}
+
+for _, kind in ipairs(CALLS) do
   M[kind] = function() M.refuse(kind, state.meeting) end
 end
+
+--- What stands for a replica's r and its functions, by these,
+function M.stands(face)
+  local stands = {[face] = M}
+  for _, kind in ipairs(CALLS) do stands[face[kind]] = M[kind] end
+  return stands
+end
+
+--- and how messages name it (meissa.kernel.message), added to a table.
+function M.name(face, named)
+  named[face] = {NAME}
+  for _, kind in ipairs(CALLS) do named[face[kind]] = {NAME, kind} end
+  return named
+end
+
+-- Functions that r calls know how many replicas there are, and are not one replica's.
+local function field(_, name)
+  if name == "count" or name == "numNodes" then return state.count end
+  if state.meeting and (name == "index" or name == "nodeIndex") then
+    errors.raise("BDY", "r.%s was read in a function that r.%s called, which is one function " ..
+                 "for all replicas: it has no number", name, state.meeting)
+  end
+  return nil
+end
+
+setmetatable(M, {__index = field})
 
 return M
