@@ -45,6 +45,30 @@ describe("topologies of r:exchange", function()
     end
   end
 
+  for name, what in pairs {ring = "ring", regular = {regular = 2, seed = 3},
+                           matrix = {matrix = MATRIX}} do
+    it("may be made outside, and replicas are where they would be: " .. name, function()
+      for _, road in ipairs {{workers = 0}, {workers = 2}, {workers = 3, shm = false}} do
+        meissa.init(road)
+        local top, processes = meissa.topology(what, K), {}
+        assert.same(exchanged(function() return what end, {}),
+                    exchanged(function() return top end, {}))
+        local function setup(number) this_worker = number end -- luacheck: ignore
+        local tell = meissa.replicas(K, {setup = setup}, function()
+          local function weights(t) return top:weights(t) end
+          return {this_worker, top, top:edges(1), weights} -- luacheck: ignore
+        end)
+        for k, told in ipairs(tell) do
+          processes[told[1]] = true
+          assert.equal(tostring(top), tostring(told[2]))
+          assert.same({top:edges(1), top:weights(0), top:spectral_gap()},
+                      {told[3], told[4](0), told[2]:spectral_gap()}, k)
+        end
+        assert.equal(math.max(1, road.workers), #processes)
+      end
+    end)
+  end
+
   it("are what they were when they were made", function()
     for workers = 0, 2 do
       meissa.init {workers = workers}

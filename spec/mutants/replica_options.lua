@@ -27,7 +27,7 @@ return {
     finders = {options},
     mutants = {
       {"completeness is a name", "lua/meissa/sync/topology.lua",
-       "self.core.start[rows] == rows * (self.count - 1) or false", "self.core.kind == 0"},
+       "core.start[rows] == rows * (self.count - 1)", "core.kind == 0"},
       {"all come to the same by any weights", "lua/meissa/sync/settings.lua",
        "(topologies.is_uniform(topology) or topologies.reduces(topology))", "true"},
       {"rules come to the same, too", "lua/meissa/sync/settings.lua",
@@ -123,6 +123,8 @@ return {
        "first.t + 1)", "first.t + 2)"},
       {"topologies go as they are", "lua/meissa/sync/exchanged_array.lua",
        "if not topologies.is(options.topology) then return options end", "do return options end"},
+      {"topologies have no class", "lua/meissa/kernel/naming.lua",
+       "type(value) == \"function\" or is_class(value)", "type(value) == \"function\""},
       {"what a topology is the program changes", "lua/meissa/sync/topology.lua",
        "local plain = copy_of(what)", "local plain = what"},
     },

@@ -36,11 +36,17 @@ end
 -- The same for this module's files, which never change.
 local own_names = setmetatable({}, { __mode = "k" })
 
+-- Whether a value is what objects of one kind have in common.
+local function is_class(value)
+  return type(value) == "table" and rawget(value, "__index") == value
+end
+
 local function add_own(module, content)
   if type(content) ~= "table" then return end
   own_names[content] = own_names[content] or { module }
   for key, value in tables.each(content) do
-    if type(key) == "string" and type(value) == "function" and not own_names[value] then
+    local named = type(value) == "function" or is_class(value)
+    if type(key) == "string" and named and not own_names[value] then
       own_names[value] = { module, key }
     end
   end

@@ -49,7 +49,7 @@ function merges.mean(settings, heard, _, count, out)
     mixed[k] = weights[k] or 0
     rest = rest - mixed[k]
   end
-  local core = settings.topology.core
+  local core = topologies.core(topology)
   mixed[own] = core.period == 1 and heard.complete and core.own[heard.to - 1] or rest
   local all, number = pointers(list)
   lib.ms_replica_mix(out, all, doubles(number, mixed), number, count)

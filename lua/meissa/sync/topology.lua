@@ -23,8 +23,13 @@ local REGULAR, MATRIX = 9, 10
 local kinds = {}
 for k, name in ipairs(M.NAMES) do kinds[name] = k - 1 end
 
+-- The metatable of topologies, by whose name they travel: they are plain data.
 local Topology = {}
 Topology.__index = Topology
+M.Topology = Topology
+
+-- What the core has of topologies that were asked for something in this process.
+local cores = setmetatable({}, {__mode = "k"})
 
 function Topology.__tostring(self)
   return string.format("topology %s of %d replicas", self.name, self.count)
@@ -95,6 +100,22 @@ local function copy_of(what)
   return copy
 end
 
+-- Name and core of what was asked for. Errors: OPT ARR.
+local function make_core(what, n)
+  local name, kind, degree, seed, matrix = parse(what, n)
+  return name, ffi.gc(c_api.call(lib.ms_topology_new, kind, n, degree, seed, matrix),
+                      lib.ms_topology_free)
+end
+
+--- What the core has of a topology: ms_topology.
+function M.core(self)
+  if not cores[self] then
+    local _, core = make_core(self.what, self.count)
+    cores[self] = core
+  end
+  return cores[self]
+end
+
 --- Makes a topology.
 -- @param what one of NAMES, {regular = d, seed = s} (everyone hears d others, drawn at random) or
 -- {matrix = M}: a row for each receiver, of weights that sum to 1, or of 1 for each edge
@@ -109,10 +130,10 @@ function M.topology(what, n)
     errors.raise("OPT", "this topology is of %d replicas, not of %d", what.count, n)
   end
   local plain = copy_of(what)
-  local name, kind, degree, seed, matrix = parse(plain, n)
-  local core = c_api.call(lib.ms_topology_new, kind, n, degree, seed, matrix)
-  return setmetatable({name = name, count = n, period = core.period, what = plain, core =
-                       ffi.gc(core, lib.ms_topology_free)}, Topology)
+  local name, core = make_core(plain, n)
+  local self = setmetatable({name = name, count = n, period = core.period, what = plain}, Topology)
+  cores[self] = core
+  return self
 end
 
 local first, last = ffi.new "uint32_t[1]", ffi.new "uint32_t[1]"
@@ -125,10 +146,11 @@ end
 
 --- Who receiver `i` hears in round `t`, itself left out: their numbers, ascending, and weights.
 function M.senders(self, i, t)
-  lib.ms_topology_senders(self.core, t % self.period, i - 1, first, last)
+  local core = M.core(self)
+  lib.ms_topology_senders(core, t % self.period, i - 1, first, last)
   local list, weights = {}, {}
   for k = first[0], last[0] - 1 do
-    list[#list + 1], weights[#weights + 1] = self.core.from[k] + 1, self.core.weight[k]
+    list[#list + 1], weights[#weights + 1] = core.from[k] + 1, core.weight[k]
   end
   return list, weights
 end
@@ -136,16 +158,15 @@ end
 --- Whether all hear all others in each round, by edges or by a reduction.
 function M.is_complete(self)
   if self.complete == nil then
-    local rows = self.period * self.count
-    self.complete = self.core.reduces == 1 or
-      self.core.start[rows] == rows * (self.count - 1) or false
+    local core, rows = M.core(self), self.period * self.count
+    self.complete = core.reduces == 1 or core.start[rows] == rows * (self.count - 1)
   end
   return self.complete
 end
 
 --- Whether it is a reduction: the exact mean, whatever the edges.
 function M.reduces(self)
-  return self.core.reduces == 1
+  return M.core(self).reduces == 1
 end
 
 --- The bytes of a reduction of so many numbers, by all replicas together.
@@ -157,7 +178,8 @@ end
 
 --- Whether a receiver gives equal weights to all that it hears, itself included.
 function M.is_uniform(self)
-  return self.core.weighting == 0 or self.core.weighting == 3
+  local weighting = M.core(self).weighting
+  return weighting == 0 or weighting == 3
 end
 
 --- The edges: a list of {from, to}, sorted, without those of replicas to themselves.
@@ -187,7 +209,7 @@ end
 function Topology:weights(t)
   local n, rows = self.count, {}
   local numbers = ffi.new("double[?]", n * n)
-  lib.ms_topology_matrix(self.core, phase_of(self, t), numbers)
+  lib.ms_topology_matrix(M.core(self), phase_of(self, t), numbers)
   for i = 1, n do
     rows[i] = {}
     for j = 1, n do rows[i][j] = numbers[(i - 1) * n + j - 1] end
@@ -199,7 +221,7 @@ end
 -- mean; s is the second singular value of the weights (of a period's, its root).
 -- Errors: ARR.
 function Topology:spectral_gap()
-  local gap = lib.ms_topology_gap(self.core)
+  local gap = lib.ms_topology_gap(M.core(self))
   if gap < 0 then errors.raise("ARR", "out of memory for the gap of a topology") end
   return gap
 end
@@ -218,7 +240,7 @@ local FAULTS = {
 -- stochastic, everyone hears itself, and of everyone in the end.
 -- @return true, or nil, "OPT: what is wrong" and "OPT"
 function Topology:check()
-  local faults = lib.ms_topology_faults(self.core)
+  local faults = lib.ms_topology_faults(M.core(self))
   if faults < 0 then errors.raise("ARR", "out of memory for the check of a topology") end
   if faults == 0 then return true end
   local list = {}
