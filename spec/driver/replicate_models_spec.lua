@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Replicas that are models: networks and closures, of which the parameters are exchanged, against
 -- replicas of arrays that do the same, on all roads.
-local child = require "spec.support.child"
-local deaths = require "spec.driver.deaths"
 local ffi = require "ffi"
 local expect = require "spec.support.expect"
 local meissa = require "meissa"
@@ -372,24 +370,3 @@ describe("replicas of models", function()
     assert.equal("DEP", err.code)
   end)
 end)
-
-for _, shm in ipairs {1, 0} do
-  describe(("models whose workers die (MEISSA_SHM=%d)"):format(shm), function()
-    it("begin again with the parameters that were there", function()
-      local output, status = child.script(deaths.HEAD .. [[
-        local r = meissa.replicate(function(k) return {w = meissa.zeros(1), k = k} end,
-          {replicas = 3, every = 2, merge = {add = 1}, params = function(model) return model.w end})
-        local hits = meissa.zeros(12)
-        for pass, i in parallel(4, 12, {impure = true}) do
-          local model = r()
-          model.w[1] = model.w[1] + 1
-          hits[i] = hits[i] + 1
-          if pass == 3 and i == 6 then die_once() end
-        end
-        print(r().w[1], hits:min(), hits:max(), meissa.last().deaths)]],
-        {env = "MEISSA_WORKERS=2 MEISSA_SHM=" .. shm})
-      assert.equal(0, status, output)
-      assert.truthy(output:find("48\t4\t4\t1\n", 1, true), output)
-    end)
-  end)
-end

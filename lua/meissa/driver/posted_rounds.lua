@@ -103,7 +103,7 @@ local function told_of(state, lagged, check, timed)
 end
 
 -- Has the rows of models begin with what their replicas had in the end, be it of an earlier loop:
--- whether they have been asked for, and their generators.
+-- how often they have been asked for, and their generators.
 local function begin_models(self, g, data)
   local group, at, size = self.states[g].group, self.exchanges[g].at, self.told[g].drawn
   if not size then return end
@@ -111,8 +111,9 @@ local function begin_models(self, g, data)
   for k = 1, self.replicas do
     local row = data + (k - 1) * at.size
     generators.keep_new(group.model.draws, k, row + at.drawn, size)
-    row[at.made] = group.begun and 1 or 0
+    row[at.made] = 0
     if known then
+      row[at.made] = math.max(1, known.made[k]) -- what it begins with is merged
       ffi.copy(row + at.drawn, known.rows + (k - 1) * known.size,
                8 * math.min(size, known.size)) -- Torch may have been loaded since
     end
@@ -124,11 +125,13 @@ local function keep_models(self, g)
   local at, size, group = self.exchanges[g].at, self.told[g].drawn, self.states[g].group
   group.begun = true
   if not size then return end
-  local kept, data = ffi.new("double[?]", self.replicas * size), rows_of(self, g)
+  local kept, data, made = ffi.new("double[?]", self.replicas * size), rows_of(self, g), {}
   for k = 1, self.replicas do
-    ffi.copy(kept + (k - 1) * size, data + ((k - 1) * at.size + at.drawn), 8 * size)
+    local row = data + (k - 1) * at.size
+    ffi.copy(kept + (k - 1) * size, row + at.drawn, 8 * size)
+    made[k] = row[at.made]
   end
-  group.drawn = {rows = kept, size = size}
+  group.drawn = {rows = kept, size = size, made = made}
 end
 
 -- Rows that begin with what the replicas hold, as version_memory, and with what others had.

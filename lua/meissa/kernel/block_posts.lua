@@ -98,7 +98,7 @@ local function begin(self, group, k, last)
   local rows, row = rows_of(self, group, k, last), next_row(self, group, k)
   local count = group.posts.count
   local model = group.model and group.in_rows and row[group.posts.at.made] ~= 0 and
-    models.going_on(group.model, k, count) or nil
+    models.going_on(group.model, k, count, row[group.posts.at.made]) or nil
   local into = group.in_rows and (model and model.vector.pointer or row) or nil
   local value = rows.own
   if last > 0 then value = group.posts:merge(k, self.round + last, rows, row, into) end
@@ -131,13 +131,14 @@ local function enter_model(group, k, row, model)
   group.own = own
   generators.recall(own, row + at.drawn, group.drawn)
   local vector = group.members[1] or {pointer = row, count = group.posts.count, type = "double"}
-  models.enter(group.model, {k = k, vector = vector, given = model, fresh = row[at.made] == 0,
+  models.enter(group.model, {k = k, vector = vector, given = model, blocks = row[at.made],
                              loaded = function() hold(group, row) end, generators = own})
 end
 
 -- Ends it. Random numbers go on whether or not the model was asked for.
 local function leave_model(group, row)
-  if models.leave(group.model) then row[group.posts.at.made] = 1 end
+  local made = row + group.posts.at.made
+  if models.leave(group.model) then made[0] = made[0] + 1 end
   generators.keep(group.own, row + group.posts.at.drawn, group.drawn)
 end
 

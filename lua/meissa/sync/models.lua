@@ -5,8 +5,10 @@
 -- A model lives in the process that runs its replica's blocks, from one block to the next: it is
 -- built there when it is first asked for. Of it only the parameters are exchanged, a vector that is
 -- its own memory (anything with data() and nElement(), or a DistArray): before a block they are
--- given what the replica begins with, and taken when it has ended. State of every process; one
--- thread.
+-- given what the replica begins with, and taken when it has ended. What else a model holds is that
+-- of the blocks that it has been asked for in. A replica counts these, and so does its model: one
+-- that has been through others, as rounds begin again when a worker dies, is built anew. State of
+-- every process; one thread.
 -- @module meissa.sync.models
 
 local array = require "meissa.array"
@@ -109,11 +111,11 @@ local function check_alike(k, own, vector)
   end
 end
 
---- The model of replica k in this process if it has been trained, and its parameters are so many
--- doubles, one behind the other; else nil.
-function M.going_on(id, k, count)
+--- The model of replica k in this process if it has been through the replica's blocks, that many,
+-- and no others, and its parameters are so many doubles, one behind the other; else nil.
+function M.going_on(id, k, count, blocks)
   local known = made[id] and made[id][k]
-  local vector = known and known.used and known.vector
+  local vector = known and known.blocks == blocks and known.vector
   local fits = vector and vector.type == "double" and vector.count == count and
     parameters.is_one_piece(vector)
   return fits and known or nil
@@ -121,8 +123,9 @@ end
 
 --- Begins a block of a replica: `at` is {k =, vector = {pointer =, count =, type =}, what the
 -- replica begins with; given = the model, if its parameters are that already, and `vector` is to be
--- filled; fresh = whether that is what its model has when it is built; loaded = function() called
--- when the model has been asked for; generators = the replica's}.
+-- filled; blocks = in how many the replica has asked for its model by now, in none where what it
+-- begins with is what that has when it is built; loaded = function() called when the model has been
+-- asked for; generators = the replica's}.
 function M.enter(id, at)
   present[id] = at
   if not placed then placed, outer = at, generators.enter(at.generators) end
@@ -146,15 +149,15 @@ function M.leave(id)
   return true
 end
 
--- What a replica begins with, `fresh`, is a model as it is built; the one that is here may have
--- been trained by rounds that begin again, as a worker has died.
 local function load_model(id, build, params, draws, at)
   local known = model_of(id, build, params, draws, at.k)
-  if at.fresh and known.used then known = build_model(id, build, params, draws, at.k) end
-  known.used = true
+  if known.blocks and known.blocks ~= at.blocks then
+    known = build_model(id, build, params, draws, at.k)
+  end
+  known.blocks = at.blocks + 1
   local own = known.vector
   check_alike(at.k, own, at.vector)
-  if at.fresh then
+  if at.blocks == 0 then
     parameters.take(own, at.vector.pointer)
   elseif known ~= at.given then
     parameters.give(own, at.vector.pointer)

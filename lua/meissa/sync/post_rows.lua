@@ -6,7 +6,7 @@
 --   value   what the replica holds at the end of the round
 --   base    deltas: what it held when the rows began
 --   total   deltas: what its rounds have changed since then
---   made    models: 1 when the replica's has been asked for
+--   made    models: in how many blocks the replica's has been asked for
 --   drawn   models: the replica's generators of random numbers (meissa.sync.generators)
 --   sum, share   push-sum: what it has of the sum of all, and of the weight
 --   taken   push-sum, but where all take their parts from that: of each sender, what was taken of
