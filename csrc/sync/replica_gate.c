@@ -6,7 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/history.h"
 #include "sync/gate.h"
+#include "sync/gate_history.h"
 
 struct ms_replica_gate {
   ms_gate *gate;
@@ -91,6 +93,19 @@ bool ms_replica_gate_intact(const ms_replica_gate *gate, const uint64_t *counts,
   if (setting->write_lag != MS_GATE_UNBOUNDED) return true;
   atomic_thread_fence(memory_order_acquire); /* what was read, was before */
   return count_of(counts, sender) + 1 < version + setting->depth;
+}
+
+uint64_t ms_replica_gate_tell(const ms_replica_gate *gate, const char *exchange) {
+  uint64_t job = ms_history_own_job();
+  if (job == 0) return 0;
+  ms_gate_history_begin(&(ms_gate_told){.job = job,
+                                        .setting = &gate->gate->setting,
+                                        .rounds = MS_GATE_UNBOUNDED,
+                                        .ranges = gate->gate->ranges,
+                                        .read_first = gate->reads.first,
+                                        .reads = gate->reads.members,
+                                        .exchange = exchange});
+  return job;
 }
 
 void ms_replica_gate_post(uint64_t *counts, uint32_t replica, int64_t round) {

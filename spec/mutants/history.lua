@@ -64,7 +64,7 @@ return {
        "do expect(newest == job.rounds) end", "do expect(newest <= job.rounds) end"},
       {"versions need not be there", "lua/meissa/driver/replay.lua",
        "begun.lost = begun.lost or version > job.newest[range]", "begun.lost = false"},
-      {"a fraction is its first digits", "lua/meissa/driver/replay.lua",
+      {"a fraction is its first digits", "lua/meissa/driver/history_event.lua",
        'string.find(text, "^%d+$")', 'string.find(text, "^%d+")'},
       {"blocks that had begun are left out", "lua/meissa/driver/replay.lua",
        "  for _, number in ipairs(last) do job.order[#job.order + 1] = number end\n", ""},

@@ -7,6 +7,7 @@ local gates = {spec = "csrc/sync/replica_gate_test.c"}
 local posts = {spec = "csrc/worker/posting_test.c"}
 local waiting = {spec = "spec/driver/replicas_stale_spec.lua"}
 local unlike = {spec = "spec/driver/replicas_stale_refused_spec.lua"}
+local replays = {spec = "spec/driver/replicas_replay_spec.lua"}
 local memory = {spec = "spec/driver/replicas_memory_spec.lua"}
 local lists = {spec = "spec/driver/replicas_exchange_lists_spec.lua"}
 local results = {spec = "spec/driver/replicas_results_spec.lua"}
@@ -272,6 +273,30 @@ return {
       {"who meets is waited for", "csrc/worker/posting.c",
        "|| ms_meeting_count(worker, w) > worker->job.met) continue;", ") continue;",
        finders = {posts}},
+    },
+  },
+  {
+    rule = "what replicas have heard without meeting is recorded, and can be heard again",
+    finders = {replays},
+    mutants = {
+      {"versions are told one older", "lua/meissa/sync/exchange_history.lua",
+       "versions[j] - self.first)", "math.max(0, versions[j] - self.first - 1))"},
+      {"those who meet tell of no posts", "lua/meissa/sync/meeting.lua",
+       "  for k = 1, opens and 0 or run.count do ring:post(k, first.round) end\n", ""},
+      {"what failed has come to its end", "lua/meissa/sync/post_ring.lua",
+       "not failed and least or nil", "least"},
+      {"what is begun again goes on", "lua/meissa/driver/replica_functions.lua",
+       "    meetings.leave(run, true)\n", ""},
+      {"all calls are one", "lua/meissa/driver/replica_functions.lua",
+       "run.call = calls\n", "run.call = 1\n"},
+      {"the gate says who may go on", "lua/meissa/sync/post_ring.lua",
+       "if self.replay and not late then return self.replay:is_open(k, round) end", ""},
+      {"nothing is kept", "lua/meissa/sync/post_ring.lua",
+       "if self.replay then self.replay:keep(k, version, self:row(k, version)) end", ""},
+      {"versions are kept for one", "lua/meissa/sync/ring_replay.lua", "if left == 0 then",
+       "if left then"},
+      {"nothing is missed", "lua/meissa/sync/exchanged_array.lua",
+       "self.missed + missed[0], 0", "self.missed, 0"},
     },
   },
   {

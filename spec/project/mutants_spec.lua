@@ -191,6 +191,7 @@ local PROMISED = {
   "an exchange in a function of replicas is one of loops, with all that these may say",
   "a list of arrays is exchanged as one, and each gets what is its own",
   "a replica goes on without those that are late, as far as it may, and loses nothing",
+  "what replicas have heard without meeting is recorded, and can be heard again",
   "an operation makes of values between workers what the driver would make of them",
   "filters where all hear all go on from what is merged, without a barrier",
   "a model's parameters are its own memory, and options mean something",

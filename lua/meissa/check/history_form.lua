@@ -14,7 +14,8 @@ M.HEADER = "meissa-history 1"
 -- Fields of each kind: whole numbers, but for those that are named otherwise below; "?": may be
 -- left out.
 local KINDS = {
-  rounds = "job sync read_lag write_lag read_ahead depth scope rounds clocks? delivered? injected?",
+  rounds = "job sync read_lag write_lag read_ahead depth scope rounds clocks? delivered? " ..
+    "injected? exchange?",
   block = "job block reads writes observer?",
   loop = "job blocks ordered stages?",
   ["end"] = "job round? hash?",
@@ -57,7 +58,7 @@ local function list(text)
 end
 
 local function text(value) return value end
-local READ = {sync = text, hash = text, reads = list, writes = list, worker = text,
+local READ = {sync = text, hash = text, exchange = text, reads = list, writes = list, worker = text,
               scope = function(value) return SCOPES[value] and value end,
               produced = tonumber, sent = tonumber, pending = tonumber, dropped = tonumber,
               invalidated = tonumber, eps = tonumber, lambda = tonumber}

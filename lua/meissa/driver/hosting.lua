@@ -99,7 +99,10 @@ local function place(told, read, written, other, rings)
   told.read, told.written, told.other = add(read), add(written), add(other)
   told.rings = {}
   for slot, ring in tables.each(rings) do
-    told.rings[slot] = {number = add(ring).number, began = ring.began, workers = ring.workers}
+    if ring:is_placed() then
+      told.rings[slot] = {number = add(ring).number, began = ring.began, workers = ring.workers,
+                          job = ring.told and ring.told.job, first = ring.first}
+    end
   end
   return operands
 end

@@ -11,54 +11,27 @@
 
 local environment = require "meissa.base.environment"
 local errors = require "meissa.base.errors"
+local events = require "meissa.driver.history_event"
+local exchanges = require "meissa.driver.replay_exchange"
 local tables = require "meissa.base.tables"
 
 local M = {}
 
-local HEADER = "meissa-history 1"
+local expect, word, field, set_of = events.expect, events.word, events.field, events.set_of
 
 -- ---- reading
-
--- A record is believed as far as it says what can be run: each block reads, once, what it may read
--- and was finished, and its rounds come one after the other. What is wrong raises DAMAGED.
-local DAMAGED = {}
-
-local function expect(holds)
-  if not holds then error(DAMAGED, 0) end
-end
-
-local function word(line, name) return string.match(line, " " .. name .. "=(%S+)") end
-
--- A whole number of an event.
-local function field(line, name)
-  local text = word(line, name)
-  expect(text and string.find(text, "^%d+$") and #text < 16)
-  return tonumber(text)
-end
-
--- The most ranges, and replicas, that there are.
-local MOST_RANGES = 4096
-
--- The members of a list such as "0,2-4", or "-"; how many they are.
-local function set_of(text)
-  local set, count = {}, 0
-  for part in string.gmatch(text == "-" and "" or text, "[^,]+") do
-    local first, last = string.match(part, "^(%d+)%-?(%d*)$")
-    local from, to = tonumber(first), tonumber(last ~= "" and last or first)
-    expect(from and to < MOST_RANGES)
-    for member = from, to do
-      expect(not set[member])
-      set[member], count = true, count + 1
-    end
-  end
-  return set, count
-end
 
 local handlers = {}
 
 -- Jobs whose blocks read versions of one age, whoever is how fast, need no record. Of each block
 -- `past` is the last round that is over, `newest` the last one that can be run again.
 function handlers.rounds(record, line)
+  local exchange = word(line, "exchange")
+  if exchange then
+    local job = exchanges.new(exchange, field(line, "job"))
+    record.exchanges[exchange], record.open[job.number] = job, job
+    return
+  end
   if word(line, "read_lag") == "0" and word(line, "read_ahead") == "0" then return end
   local number = field(line, "job")
   expect(word(line, "read_lag") and word(line, "read_ahead") and not record.open[number])
@@ -68,21 +41,24 @@ function handlers.rounds(record, line)
                          reads = {}}
 end
 
-local function of_job(handle)
-  return function(record, line)
+-- Has an event of a block mean for its job what it means for rounds, or for exchanges.
+local function of_job(kind, handle)
+  local of_exchange = exchanges.handlers[kind]
+  handlers[kind] = function(record, line)
     local job = record.open[field(line, "job")]
-    if job then handle(job, line, field(line, "block")) end
+    local take = job and (job.exchange and of_exchange or not job.exchange and handle)
+    if take then take(job, line, field(line, "block")) end
   end
 end
 
-handlers.block = of_job(function(job, line, block)
+of_job("block", function(job, line, block)
   expect(not job.sets[block] and word(line, "reads"))
   job.sets[block], job.counts[block] = set_of(word(line, "reads"))
   job.past[block], job.newest[block], job.ranges = 0, 0, job.ranges + 1
 end)
 
 -- A block may be run again if its process was lost as it ended.
-handlers.begin = of_job(function(job, line, block)
+of_job("begin", function(job, line, block)
   local round = field(line, "round")
   expect(job.sets[block] and (round == job.past[block] + 1 or
                               job.fenced and round == job.past[block]))
@@ -90,16 +66,17 @@ handlers.begin = of_job(function(job, line, block)
 end)
 
 -- After a failure in a job counts say that blocks are over which were left out.
-handlers.read = of_job(function(job, line, block)
+local function read_version(job, line, block)
   local begun, range, version = job.begun[block], field(line, "range"), field(line, "version")
   expect(begun and not begun.over and job.sets[block][range] and not begun.reads[range])
   begun.count, begun.reads[range] = begun.count + 1, version
   begun.lost = begun.lost or version > job.newest[range]
-end)
-handlers.pin = handlers.read
+end
+of_job("read", read_version)
+of_job("pin", read_version)
 
 -- A block that was run again counts as it was the last time.
-handlers.commit = of_job(function(job, _, block)
+of_job("commit", function(job, _, block)
   local begun = job.begun[block]
   expect(begun and not begun.over and begun.count == job.counts[block])
   begun.over, job.lost, job.past[block] = true, job.lost or begun.lost, begun.round
@@ -152,7 +129,8 @@ end
 
 -- A job has not come to its end.
 local function give_up(record, job, why)
-  job.why = why
+  job.why, record.open[job.number] = why, nil
+  if job.exchange then return end
   add_begun(job)
   close(record, job)
 end
@@ -160,6 +138,10 @@ end
 handlers["end"] = function(record, line)
   local job = record.open[field(line, "job")]
   if not job then return end
+  if job.exchange then
+    record.open[job.number] = nil
+    return
+  end
   expect(not job.lost)
   for _, newest in tables.each(job.newest) do expect(newest == job.rounds) end
   close(record, job)
@@ -169,7 +151,7 @@ end
 function handlers.fail(record, line)
   local job = record.open[field(line, "job")]
   if not job then return end
-  if not job.fenced then return give_up(record, job, "failed") end
+  if job.exchange or not job.fenced then return give_up(record, job, "failed") end
   record.open[job.number], record.lost = nil, job
 end
 
@@ -182,27 +164,6 @@ function handlers.decide(record, line)
   record.decisions[#record.decisions + 1] = {rounds = field(line, "rounds"), every = value "every",
                                              staleness = value "staleness", eps = value "eps",
                                              lambda = value "lambda"}
-end
-
--- The lines of a history behind its header. The last one is none without its end: whoever wrote it
--- was killed.
--- Errors: FIL for what is no history.
-local function lines_of(path)
-  local file, problem = io.open(path)
-  if not file then errors.raise("FIL", "MEISSA_REPLAY: %s", problem) end
-  local text = file:read("*a")
-  file:close()
-  if string.sub(text, 1, #HEADER + 1) ~= HEADER .. "\n" then
-    errors.raise("FIL", "MEISSA_REPLAY: '%s' is no history: record one with MEISSA_HISTORY", path)
-  end
-  local at = #HEADER + 2
-  return function()
-    local ends = string.find(text, "\n", at, true)
-    if not ends then return nil end
-    local line = string.sub(text, at, ends - 1)
-    at = ends + 1
-    return line
-  end
 end
 
 local function read_events(record, lines)
@@ -220,9 +181,9 @@ end
 
 local function read(path)
   local record = {path = path, open = {}, jobs = {}, depth = 2, next = 1, decisions = {},
-                  decided = 0}
-  local ok, err = pcall(read_events, record, lines_of(path))
-  if not ok and err ~= DAMAGED then error(err, 0) end
+                  decided = 0, exchanges = {}}
+  local ok, err = pcall(read_events, record, events.lines_of(path))
+  if not ok and err ~= events.DAMAGED then error(err, 0) end
   if not ok then
     errors.raise("FIL", "MEISSA_REPLAY: '%s' is damaged: meissa check-history says where", path)
   end

@@ -10,6 +10,7 @@
 -- own.
 -- @module meissa.driver.replica_functions
 
+local array = require "meissa.array"
 local called_functions = require "meissa.driver.called_functions"
 local replica_stubs = require "meissa.worker.replica_stub"
 local same_values = require "meissa.kernel.same_value"
@@ -22,6 +23,8 @@ local nesting = require "meissa.base.nesting"
 local message = require "meissa.kernel.message"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
+local replay = require "meissa.driver.replay"
+local replay_exchanges = require "meissa.driver.replay_exchange"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
 local values = require "meissa.sync.values"
@@ -33,6 +36,7 @@ local M = {}
 -- Whether all have returned; raises where some wait for one that has, or that waits for them.
 local function all_finished(run)
   local finished, waiting, alone, meets
+  for _, replica in ipairs(run.replicas) do replica_coroutines.check_recorded(replica) end
   for _, replica in ipairs(run.replicas) do
     if replica.finished then finished = finished or replica else waiting = waiting or replica end
     if replica_coroutines.is_alone(replica) then
@@ -283,8 +287,9 @@ local function run_on_workers(run, sent)
     if attempt == 2 then
       errors.raise("WRK", "meissa.replicas: %s, for the second time", err.what)
     end
+    meetings.leave(run, true)
     io.stderr:write("meissa: meissa.replicas: ", err.what, ": all begin again\n")
-    run.slots, run.closed, run.rings, run.reduces, run.bytes = {}, {}, {}, 0, 0
+    run.slots, run.closed, run.reduces, run.bytes = {}, {}, 0, 0
   end
 end
 
@@ -317,7 +322,7 @@ end
 -- Runs all where they can be.
 local function run_all(run, fn, setup, ...)
   local arguments, count, sent = {...}, select("#", ...), nil
-  if run.count > 1 and not nesting.in_body and pool.workers() > 0 then
+  if run.count > 1 and not nesting.in_body and pool.workers() > 0 and not run.replayed then
     sent, run.arrays = send(fn, setup, arguments, count)
   end
   if sent then
@@ -326,6 +331,22 @@ local function run_all(run, fn, setup, ...)
   end
   local ok, err = nesting.pcall(run_here, run, fn, setup, arguments, count)
   if not ok then error(err, 0) end
+end
+
+-- Calls of this function by the program, not by bodies of its loops.
+local calls = 0
+
+-- Which call this is, where histories have it; a replay runs it in this process.
+local function number_call(run)
+  if nesting.within() then return end
+  calls = calls + 1
+  run.call = calls
+  local record = replay.record()
+  if not record then return end
+  function run.recorded(exchange) return replay_exchanges.recorded(record, exchange, run.count) end
+  if not replay_exchanges.has_call(record, calls) then return end
+  run.replayed = true
+  function run.share(doubles) return array.zeros {doubles} end -- they had it when it was recorded
 end
 
 --- Runs a function once for each replica; see the manual.
@@ -346,8 +367,10 @@ function M.replicas(count, options, fn, ...)
                lags_of = function(given, t) return lags.of_round(given, draws, t, count) end}
   run.close = function(number) meetings.close(run, number, 1) end
   run.same = function(k, ...) return called_functions.same(run.replicas[k], ...) end
+  number_call(run)
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true
+  meetings.leave(run, not ok)
   give_back(run)
   if ok then return run.results end
   put_back(run)

@@ -135,7 +135,7 @@ local pointer = M.pointer
 function M.new(count, index, replicas)
   local held = array.zeros {count}
   return setmetatable({count = count, index = index, replicas = replicas, t = 0, held = held,
-                       before = pointer(held)}, Exchanged)
+                       before = pointer(held), missed = 0}, Exchanged)
 end
 
 --- Gives its memory back: nothing is exchanged any more.
@@ -224,6 +224,7 @@ local function enter(self, ring)
   local round = self.t - self.first
   ffi.copy(ring:row(self.index, round + 1), pointer(self.row), 8 * self.posts.at.size)
   self.ring, self.row, self.spare = ring, nil, nil
+  ring:tell(self.index, round)
 end
 
 --- Posts what a list of arrays holds; what has to be known of that where it is merged: {values =
@@ -236,7 +237,7 @@ end
 function Exchanged:post(list, options, ring)
   if self:changes(options) then
     begin(self, options)
-  elseif ring and not self.ring and ring.began == self.first then
+  elseif ring and ring:is_placed() and not self.ring and ring.began == self.first then
     enter(self, ring)
   end
   if type(options.merge) == "function" then self.posts:call(options.merge) end
@@ -251,8 +252,8 @@ function Exchanged:post(list, options, ring)
     self.ring:post(self.index, round)
     return {ring = true, round = round}
   end
-  -- A ring is the driver's to open.
-  local together = self.text and not (self.stale and round == M.OPENS)
+  -- A ring is the driver's to open, and to tell of where it has no memory.
+  local together = self.text and not (self.stale and round >= M.OPENS)
   local types = types_of(list)
   return {values = {self.row}, count = self.count, types = types, options = options, t = self.t,
           round = round, alike = self.alike,
@@ -287,9 +288,11 @@ local function merge_there(self, late)
   local function merge()
     local heard = ring:heard(k, round, late)
     M.merge_into(self.posts, k, self.t, heard, row)
-    return ring:is_intact(heard)
+    return ring:take(k, not late and round or nil, heard)
   end
   repeat until merge()
+  local missed = row + self.posts.at.missed
+  self.missed, missed[0] = self.missed + missed[0], 0
   return row
 end
 
@@ -315,6 +318,18 @@ end
 -- @bool late whether it is to take what has come late
 function Exchanged:is_open(late)
   return self.ring:is_open(self.index, self.t - self.first, late)
+end
+
+--- Raises OPT where it may not, since a replay has no more of it.
+function Exchanged:check_recorded(late)
+  self.ring:check_recorded(self.index, self.t - self.first, late)
+end
+
+--- How many messages were not there when it went on, since this was asked.
+function Exchanged:take_missed()
+  local missed = self.missed
+  self.missed = 0
+  return missed
 end
 
 -- ------------------------------------------------------------------------------------- merging

@@ -3,10 +3,12 @@
 --
 -- Each takes the run of the replicas ({count, slots, closed, reduces, bytes, lags_of, owned = true
 -- where what they give is nobody else's, rings = by slot, share(doubles) = memory that all
--- processes see, an array, or nil, workers = how many there are, ...}) and their requests, in their
--- order, and checks that these go together. What all get it gives; exchanges work in place. A run
--- says by same(k, own, first) whether a function of replica k is the first one's, and if not in
--- which variable they differ, and by same_arrays whether arrays are. One thread; nothing waits.
+-- processes see, an array, or nil, workers = how many there are, call = its number among the
+-- program's, if a history is to have it, recorded(exchange) = what a replay is to hear, or nil,
+-- ...}) and their requests, in their order, and checks that these go together. What all get it
+-- gives; exchanges work in place. A run says by same(k, own, first) whether a function of replica k
+-- is the first one's, and if not in which variable they differ, and by same_arrays whether arrays
+-- are. One thread; nothing waits.
 -- @module meissa.sync.meeting
 
 local errors = require "meissa.base.errors"
@@ -134,24 +136,46 @@ local function versions_of(run, slot, first)
   end
 end
 
+-- The ring of a slot is used no more.
+local function leave_ring(run, number, failed)
+  if run.rings[number] then run.rings[number]:over(failed) end
+  run.rings[number] = nil
+end
+
 -- From here on replicas that need not meet do not: what they have come with is where they go on.
 local function open_ring(run, slot, first, rows)
-  run.rings[first.slot] = nil
+  leave_ring(run, first.slot)
   if not exchanged_arrays.is_stale(slot.exchange, slot.lags) then return end
   local ring = post_rings.new(slot.exchange, run.workers, slot.began)
   local memory = run.share(ring:room())
-  if not memory then return end
-  ring:place(exchanged_arrays.pointer(memory), memory)
-  ring:begin(rows, first.round)
+  local exchange = run.call and string.format("%d.%d.%d", run.call, first.slot, slot.began)
+  if memory then ring:place(exchanged_arrays.pointer(memory), memory) end
+  ring:begin(rows, first.round, exchange, run.recorded and run.recorded(exchange))
   run.rings[first.slot] = ring
+end
+
+-- Tells of replicas that meet although they need not.
+local function tell_met(run, slot, first)
+  local ring = run.rings[first.slot]
+  if not ring or ring:is_placed() or ring.began ~= slot.began then return end
+  local opens = first.round == exchanged_arrays.OPENS
+  for k = 1, opens and 0 or run.count do ring:post(k, first.round) end
+  for k = 1, run.count do ring:tell(k, first.round) end
+end
+
+--- Nothing is exchanged any more; `failed`: because something has.
+function M.leave(run, failed)
+  for number in tables.each(run.rings) do leave_ring(run, number, failed) end
 end
 
 --- So many replicas do not use a slot any more; once that is all, nothing of it is kept.
 function M.close(run, number, replicas)
   run.closed[number] = (run.closed[number] or 0) + replicas
   if run.closed[number] < run.count then return end
-  if run.rings[number] then run.rings[number]:free() end
-  run.slots[number], run.rings[number], run.closed[number] = nil, nil, nil
+  local ring = run.rings[number]
+  leave_ring(run, number)
+  if ring then ring:free() end
+  run.slots[number], run.closed[number] = nil, nil
 end
 
 --- Exchanges one array of each replica: each request gets its next row, `merged`.
@@ -178,6 +202,7 @@ function M.exchange(run, requests)
   end
   run.bytes = run.bytes + exchanged_arrays.bytes(slot.exchange, rows)
   if round == exchanged_arrays.OPENS then open_ring(run, slot, first, rows) end
+  tell_met(run, slot, first)
   versions[round - (lagged and slot.lags.most or 0)] = nil
 end
 

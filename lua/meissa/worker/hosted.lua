@@ -86,6 +86,7 @@ local function place_rings(told, first)
     local known, exchanged = run.rings[slot], replica_coroutines.exchanged(replica, slot)
     if not known or known.began ~= each.began then
       known = exchanged and post_rings.new(exchanged.posts, each.workers, each.began)
+      if known then known:join(each.job, each.first) end
       run.rings[slot] = known
     end
     if known then known:place(each.pointer) end

@@ -158,6 +158,7 @@ local function exchange_list(self, slot, list, options)
     run.sent = run.sent + exchanged.sent
     run.tell()
     go_on_there(self, slot, false, function() exchanged:take_there(list) end)
+    self.missed = self.missed + exchanged:take_missed()
   else
     request.kind, request.slot = "exchange", slot.number
     meet(self, request)
@@ -226,6 +227,7 @@ end
 
 local function new_replica(run, index)
   local self = {index = index, count = run.count, shards = {}, shard_list = {}, run = run,
+                missed = 0,
                 slots = exchange_slots.new(index, run.count, run.close)}
   self.face = {
     index = index, count = run.count, nodeIndex = index, numNodes = run.count,
@@ -241,7 +243,7 @@ local function new_replica(run, index)
     barrier = function() meet(self, {kind = "barrier"}) end,
     shard = function(value) return shard(self, value) end,
     netStats = function()
-      return {reduces = run.reduces, bytes = run.bytes + run.sent}
+      return {reduces = run.reduces, bytes = run.bytes + run.sent, missed = self.missed}
     end,
     exchange = function(face, w, options) return exchange(self, face, w, options) end,
   }
@@ -338,6 +340,13 @@ function M.is_alone(replica) return replica.request ~= nil and replica.request.r
 --- and whether it may.
 function M.may_go_on(replica)
   return M.is_alone(replica) and replica.exchanging:is_open(replica.request.late)
+end
+
+--- Raises OPT where it waits for that in vain, as a replay has no more of it.
+function M.check_recorded(replica)
+  if replica.exchanging and M.is_alone(replica) then
+    replica.exchanging:check_recorded(replica.request.late)
+  end
 end
 
 --- Makes a replica and runs it until it waits or is finished.
