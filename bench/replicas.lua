@@ -11,6 +11,9 @@
 -- Of an exchange that is the time of a core that each replica takes for a round with it (what two
 -- loops of different length take more), which other programs do not change much: 1.5 copies at
 -- most, 2.5 of a model.
+-- Last, how fast a body runs on a replica, beside the same body on a plain array: of dense and of
+-- sparse points, by what blocks take on one worker, where one replica is exchanged once. 0.9 is the
+-- goal.
 -- Prints a table on stderr and the same figures as JSON on stdout, an object a line.
 --   luajit bench/replicas.lua [workers] [repeats]
 local directory = arg[0]:match("^(.*/)") or "./"
@@ -172,4 +175,74 @@ for _, each in ipairs {{"array", train_array}, {"model", train_model}} do
                                    ("%.2f"):format(turn.copies), ""))
   print(json.encode({replicas = 2, bytes = EXCHANGED * 8, who = each[1], work = turn.cost,
                      copies = turn.copies}, {keyorder = {"replicas", "bytes", "who", "work"}}))
+end
+
+-- ------------------------------------------------------------------------------- bodies
+
+local POINTS, PASSES = 20000, 50
+
+local function dense_pass(X, y, w, passes, how)
+  local features = X:size(2)
+  for _, e in meissa.parallel(passes, X:size(1), how) do
+    local error = -y[e]
+    for f = 1, features do error = error + w[f] * X[e][f] end
+    for f = 1, features do w[f] = w[f] - 1e-4 * error * X[e][f] end
+  end
+end
+
+local function sparse_pass(X, y, w, passes, how)
+  for _, e in meissa.parallel(passes, X:size(1), how) do
+    local sum = 0
+    for f, x in X[e]:nonzeros() do sum = sum + w[f] * x end
+    if sum * y[e] < 1 then
+      for f, x in X[e]:nonzeros() do w[f] = w[f] + 0.01 * y[e] * x end
+    end
+  end
+end
+
+-- What the blocks of the last loop took.
+local function busy()
+  local plan = meissa.last()
+  return plan.workers == 0 and plan.seconds or plan.shares[1].busy
+end
+
+-- Seconds of so many passes on a plain array, of which a loop has one, and on a replica: of a few
+-- turns the least of each.
+local function race(pass, X, y)
+  local w = meissa.zeros(X:size(2))
+  local r = meissa.replicate(w:clone(), {replicas = 1, every = math.huge})
+  local plain, replica = math.huge, math.huge
+  for _ = 1, 7 do
+    local sum = 0
+    for _ = 1, PASSES do
+      pass(X, y, w, 1, {ordered = true})
+      sum = sum + busy()
+    end
+    pass(X, y, r, PASSES, {})
+    plain, replica = math.min(plain, sum), math.min(replica, busy())
+  end
+  return plain, replica
+end
+
+local function draw_sparse()
+  local draws, i, j, v = meissa.rand({POINTS, 14}, {seed = 3}), {}, {}, {}
+  for e = 1, POINTS do
+    for k = 1, 14 do
+      i[#i + 1], j[#j + 1], v[#v + 1] = e, 9 * (k - 1) + 1 + math.floor(9 * draws[e][k]), 1
+    end
+  end
+  return meissa.sparse({POINTS, 126}, {i = i, j = j, v = v})
+end
+
+meissa.init {workers = 1}
+local signs = meissa.randn({POINTS}, {seed = 2})
+for e = 1, POINTS do signs[e] = signs[e] > 0 and 1 or -1 end
+io.stderr:write("bodies    points        plain us replica us   plain / replica\n")
+for _, each in ipairs {{"dense", dense_pass, meissa.randn({POINTS, 64}, {seed = 1})},
+                       {"sparse", sparse_pass, draw_sparse()}} do
+  local plain, replica = race(each[2], each[3], signs)
+  io.stderr:write(("%-9s %-10s %11.1f %10.1f %11.2f\n"):format("", each[1], plain / PASSES * 1e6,
+    replica / PASSES * 1e6, plain / replica))
+  print(json.encode({body = each[1], plain = plain / PASSES, replica = replica / PASSES,
+                     ratio = plain / replica}, {keyorder = {"body", "plain", "replica", "ratio"}}))
 end

@@ -95,7 +95,21 @@ describe("ASAP's experiment", function()
       end
     end
     assert.same({true, true, true}, {compared[5], compared[6], compared[7]})
-    assert.equal(6, #list)
+    assert.equal(8, #list)
+  end)
+
+  it("has the order of figure 7 where replicas have labels of their own", function()
+    local sent = {}
+    local list = results "asap.lua --only figure7 --points 5000 --passes 4 --target 1.5"
+    for _, each in ipairs(of_kind(list, "comparison")) do
+      if each.whose == "loss" then
+        sent[each.experiment] = {each["root-expander megabytes"], each["ring megabytes"],
+                                 each["all megabytes"]}
+      end
+    end
+    local alike, by_label = sent.figure7, sent["figure7-labels"]
+    assert.is_true(alike[2] < alike[1] and alike[1] < alike[3])
+    assert.is_true(by_label[1] < by_label[2] and by_label[2] < by_label[3])
   end)
 
   it("counts reduces", function()
