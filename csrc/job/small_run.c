@@ -3,13 +3,17 @@
  * Small runs: see small_run.h. */
 #include "job/small_run.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "base/clock.h"
 #include "base/history.h"
 #include "base/trace.h"
+#include "depend/strategy_traits.h"
+#include "job/crew.h"
 #include "job/report.h"
 #include "plan/block_walk.h"
 
@@ -130,6 +134,13 @@ static bool merge_stage(ms_small_run *run) {
 
 /* ---- blocks ---- */
 
+/* Takes the floating-point state that workers have; what it was before. */
+static unsigned take_control(void) {
+  unsigned before = _mm_getcsr();
+  _mm_setcsr(MS_NATIVE_CONTROL);
+  return before;
+}
+
 /* Whether a block went through to its end. */
 static bool run_block(ms_small_run *run, uint32_t block, const int64_t *bounds,
                       ms_native_slot *left, unsigned long long job) {
@@ -145,8 +156,81 @@ static bool run_block(ms_small_run *run, uint32_t block, const int64_t *bounds,
   return ran;
 }
 
+/* ---- blocks by several threads ---- */
+
+/* ns of work that is left for others to be called: so long may those who sleep take to come. */
+#define WORTH 30000u
+
+/* Neighbouring blocks, which are one member's as long as nobody else has nothing to do: from sweep
+ * to sweep each finds in its cache what it left there. */
+typedef struct share {
+  _Alignas(64) _Atomic uint32_t next;
+  uint32_t end;
+} share;
+
+typedef struct shared {
+  ms_small_run *run;
+  const ms_layout *layout;
+  uint32_t members;
+  atomic_bool failed;
+  share shares[MS_CREW_MOST];
+} shared;
+
+uint32_t ms_small_run_members(const ms_plan *plan, uint32_t members) {
+  const ms_strategy_traits *of = ms_strategy_traits_of(plan->grid.strategy);
+  /* Blocks that share a range come one after the other; with one axis each has its own. */
+  bool chained = of->chains > 1 || (of->chains == 1 && plan->grid.count > 1);
+  return of->alone || of->sweeps || chained ? 1 : members;
+}
+
+/* Whether other threads may run blocks. A history is of one thread. */
+static bool is_shareable(const ms_small_run *run, const ms_plan *plan, int32_t prospect) {
+  return run->memory == NULL && prospect == MS_NATIVE_ENDS && !ms_history_wanted &&
+         ms_small_run_members(plan, run->members) > 1;
+}
+
+/* Whether, as `done` blocks took so long, the others are worth calling the crew. It is asked now
+ * and then. */
+static bool is_worth_calling(uint64_t began, uint32_t done, uint32_t blocks) {
+  if (done == 0 || (done & (done - 1)) != 0 || (done & 0x55555555u) == 0) return false;
+  return (ms_clock_now() - began) / done * (blocks - done) >= WORTH;
+}
+
+/* Runs blocks that nobody else runs until there are no more, first one's own. */
+static void run_shares(void *context, uint32_t member) {
+  shared *of = context;
+  take_control(); /* the crew's threads keep it */
+  for (uint32_t k = 0; k < of->members; k++) {
+    share *from = &of->shares[(member + k) % of->members];
+    for (uint32_t block; (block = atomic_fetch_add(&from->next, 1)) < from->end;) {
+      int64_t bounds[MS_LAYOUT_BOUNDS];
+      ms_layout_bounds(of->layout, block, bounds);
+      ms_native_slot *left = of->run->left + block * width_of(of->run);
+      if (!run_block(of->run, block, bounds, left, 0)) atomic_store(&of->failed, true);
+    }
+  }
+}
+
+/* Runs the blocks from `first` on together with the crew; false: nothing has been done. */
+static bool run_together(ms_small_run *run, const ms_plan *plan, uint32_t first, bool *ran) {
+  shared of = {.run = run, .layout = &plan->layout, .members = run->members};
+  uint32_t left = plan->blocks - first;
+  if (of.members > MS_CREW_MOST) of.members = MS_CREW_MOST;
+  for (uint32_t m = 0; m < of.members; m++) {
+    atomic_init(&of.shares[m].next, first + (uint32_t)((uint64_t)left * m / of.members));
+    of.shares[m].end = first + (uint32_t)((uint64_t)left * (m + 1) / of.members);
+  }
+  if (!ms_crew_call(of.members, run_shares, &of)) return false;
+  run_shares(&of, 0);
+  ms_crew_dismiss();
+  *ran = !atomic_load(&of.failed);
+  return true;
+}
+
 /* Whether all blocks went through to their ends, and what they have put into buffers was merged. */
-static bool run_all(ms_small_run *run, const ms_plan *plan) {
+static bool run_all(ms_small_run *run, const ms_plan *plan, bool shareable) {
+  uint64_t began = shareable ? ms_clock_now() : 0;
+  bool ran = true;
   ms_block_walk walk = ms_block_walk_of(&plan->grid, &plan->layout);
   ms_native_slot *left = run->left;
   for (uint32_t stage = 0; stage < stage_count(run, plan); stage++) {
@@ -154,6 +238,10 @@ static bool run_all(ms_small_run *run, const ms_plan *plan) {
     uint32_t blocks = blocks_of(run, plan, stage);
     ms_history("loop job=%llu blocks=%u ordered=0", job, blocks);
     for (uint32_t b = 0; b < blocks; b++, left += width_of(run)) {
+      if (shareable && is_worth_calling(began, b, blocks)) {
+        if (run_together(run, plan, b, &ran)) return ran;
+        shareable = false;
+      }
       uint32_t block = ms_block_walk_next(&walk);
       if (run_block(run, block, walk.bounds, left, job)) continue;
       ms_history("fail job=%llu", job);
@@ -176,9 +264,8 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   /* What blocks put into buffers may find no memory. */
   if (prospect == MS_NATIVE_ENDS && run->merge_count == 0) kept = 0;
   if (!keep(run, kept)) return MS_SMALL_NOT_NOW;
-  unsigned control = _mm_getcsr();
-  _mm_setcsr(MS_NATIVE_CONTROL);
-  bool ran = run_all(run, plan);
+  unsigned control = take_control();
+  bool ran = run_all(run, plan, is_shareable(run, plan, prospect));
   if (ran) {
     combined = ms_results_combine(run->rules, run->count, (const char *)run->left, plan->blocks,
                                   run->scalars);

@@ -9,7 +9,11 @@
  * there is no log; where blocks may stop, or put something into buffers, for which memory may be
  * out, what they may write is kept until the end, and put back if one does. What blocks put into
  * buffers that add is merged after each stage; what that may write is kept, too, where it may fail
- * or further stages follow. All memory but what runs make belongs to the caller. One thread. */
+ * or further stages follow. All memory but what runs make belongs to the caller.
+ *
+ * Where blocks wait for no other, have nothing to themselves and all go through to their ends,
+ * threads of this process (crew.h) help with those that are left, once these are known to take long
+ * enough. What a block leaves lies at the block's place, and is combined in the plan's order. */
 #ifndef MS_JOB_SMALL_RUN_H
 #define MS_JOB_SMALL_RUN_H
 
@@ -37,7 +41,8 @@ typedef struct MS_API_TYPE ms_small_run {
   const ms_native_slot *slots;
   ms_native_fault *fault;
   const ms_block_local *memory; /* that blocks have to themselves; or NULL */
-  int64_t mark;                 /* the slot that a block's results begin with */
+  uint32_t members; /* threads that may run blocks at the same time; up to 1: the caller's alone */
+  int64_t mark;     /* the slot that a block's results begin with */
   const ms_combine_rule *rules; /* how results are combined, */
   uint32_t count;               /* as many as a block leaves */
   ms_native_slot *scalars;      /* two a result: before the run what ms_results_combine takes, after
@@ -72,6 +77,10 @@ typedef enum ms_small_answer {
 
 /* What is known of a plan's blocks before they run: the worst ms_native_prospect. */
 MS_API int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan);
+
+/* How many of `members` threads may run blocks of a plan at the same time, as far as blocks wait
+ * for others. */
+MS_API uint32_t ms_small_run_members(const ms_plan *plan, uint32_t members);
 
 /* Runs all blocks of a plan. */
 MS_API int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * Small runs: all blocks in the plan's order or none, floating point as on workers, results
- * combined block by block. */
+ * combined block by block, also where several threads run them. */
 #include "job/small_run.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "base/clock.h"
 #include "base/test.h"
+#include "base/threads.h"
 #include "depend/verdict.h"
 
 enum { BLOCKS = 12, VALUES = 100, MARK = 77 };
@@ -165,6 +169,63 @@ static void test_uncombined(ms_small_run *run, const ms_plan *plan, ms_native_sl
   CHECK(called == BLOCKS && run->left[2].whole == MS_NATIVE_NIL);
 }
 
+static pthread_t driver;
+static _Atomic uint32_t by_driver, by_others, odd_control;
+
+/* Takes its time, and adds what is subnormal and what is not. */
+static int32_t slow_block(const int64_t *bounds, const ms_native_slot *slots,
+                          ms_native_slot *results, ms_native_fault *fault) {
+  (void)slots, (void)fault;
+  if (results == NULL) return at_best;
+  *(pthread_equal(pthread_self(), driver) ? &by_driver : &by_others) += 1;
+  if ((_mm_getcsr() & ~0x3fu) != MS_NATIVE_CONTROL) /* but for what has happened */
+    odd_control++;
+  for (uint64_t end = ms_clock_now() + MS_MILLISECOND; ms_clock_now() < end;) continue;
+  results[0].number = 1.0 / (double)(bounds[0] + 2);
+  results[1].whole = MS_NATIVE_NUMBER;
+  return MS_NATIVE_RAN;
+}
+
+/* The sum of slow blocks, from 0.25. */
+static double sum_slow(ms_small_run *run, const ms_plan *plan) {
+  by_driver = by_others = odd_control = 0;
+  run->scalars[0].number = 0.25;
+  run->scalars[1].whole = MS_NATIVE_NONE;
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_RAN);
+  CHECK(by_driver + by_others == BLOCKS && odd_control == 0);
+  for (uint32_t b = 0; b < BLOCKS; b++) CHECK(run->left[3 * b].whole == MARK);
+  return run->scalars[0].number;
+}
+
+/* Others help where blocks may run at the same time; the bits are the same. */
+static void test_together(ms_small_run *run, const ms_plan *plan) {
+  ms_plan other = *plan;
+  driver = pthread_self();
+  at_best = MS_NATIVE_ENDS;
+  run->entry = slow_block;
+  double alone = sum_slow(run, plan);
+  CHECK(by_others == 0 && ms_small_run_members(plan, 3) == 3);
+  run->members = 2;
+  CHECK(sum_slow(run, plan) == alone);
+  CHECK(by_driver > 0 && (by_others > 0 || ms_threads_count() == 1));
+  at_best = MS_NATIVE_MAY_STOP;
+  CHECK(sum_slow(run, plan) == alone && by_others == 0);
+  at_best = MS_NATIVE_ENDS;
+  const ms_strategy waiting[] = {MS_ROTATE, MS_WAVEFRONT, MS_HYPERPLANE,
+                                 MS_ROUNDS, MS_LEVELS,    MS_SERIALLY};
+  for (size_t s = 0; s < sizeof waiting / sizeof *waiting; s++) {
+    other.grid.strategy = waiting[s];
+    CHECK(ms_small_run_members(&other, 3) == 1);
+  }
+  CHECK(sum_slow(run, &other) == alone && by_others == 0);
+  other.grid.strategy = MS_PARTITION;
+  CHECK(ms_small_run_members(&other, 3) == 3);
+  other.grid.count = 2;
+  CHECK(ms_small_run_members(&other, 3) == 1);
+  run->members = 0;
+  run->entry = sum_block;
+}
+
 int main(void) {
   ms_test_limit(60);
   for (int i = 0; i <= VALUES; i++) values[i] = 1.0 / (i + 3);
@@ -187,6 +248,8 @@ int main(void) {
   test_buffer(&run, &plan);
   test_control(&run, &plan, scalars);
   test_uncombined(&run, &plan, scalars);
+  leaves_nil = false;
+  test_together(&run, &plan);
   ms_small_run_free(&run);
   CHECK(run.left == NULL);
   return ms_test_end();

@@ -3,6 +3,8 @@
 -- a log.
 local runs = {spec = "csrc/job/small_run_test.c"}
 local emitted = {spec = "spec/kernel/native_emit_spec.lua"}
+local crew = {spec = "csrc/job/crew_test.c"}
+local threads = {spec = "spec/driver/small_threads_spec.lua"}
 local walks = {spec = "csrc/plan/block_walk_test.c"}
 local combine = {spec = "spec/kernel/combine_spec.lua"}
 local pace = {spec = "csrc/job/pace_test.c"}
@@ -88,6 +90,28 @@ return {
        "w->uncounted = w->uncounted || !is_near(start) || !is_near(limit);", ""},
       {"texts that may stop go through to their ends", "csrc/kernel/native/native_emit.c",
        'w->ends ? "MS_NATIVE_ENDS" : "MS_NATIVE_MAY_STOP"', '"MS_NATIVE_ENDS"'},
+    },
+  },
+  {
+    rule = "threads share blocks that wait for none, and are over when the loop is",
+    finders = {crew, runs, threads},
+    mutants = {
+      {"nobody waits for who is inside", "csrc/job/crew.c",
+       "  wait_for_those_inside();\n  atomic_store", "  atomic_store"},
+      {"whoever comes late begins", "csrc/job/crew.c",
+       "if (atomic_load(&crew.call) == last && member", "if (member"},
+      {"there may be several calls", "csrc/job/crew.c",
+       "members < 2 || atomic_exchange(&crew.taken, true)", "members < 2"},
+      {"threads hear signals", "csrc/job/crew.c", "sigfillset(&all);", "sigemptyset(&all);"},
+      {"blocks that wait are shared", "csrc/job/small_run.c",
+       "return of->alone || of->sweeps || chained ? 1 : members;", "return members;"},
+      {"blocks that may stop are shared", "csrc/job/small_run.c",
+       "run->memory == NULL && prospect == MS_NATIVE_ENDS && !ms_history_wanted",
+       "run->memory == NULL && !ms_history_wanted"},
+      {"what a thread's block leaves is the first one's", "csrc/job/small_run.c",
+       "of->run->left + block * width_of(of->run)", "of->run->left"},
+      {"there are threads whatever there are workers", "lua/meissa/driver/small.lua",
+       "small.run.members = pool.workers()", "small.run.members = 2"},
     },
   },
   {

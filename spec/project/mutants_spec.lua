@@ -124,6 +124,7 @@ local PROMISED = {
   "a walk has the plan's order and the blocks' bounds",
   "workers keep what they have made of captured values as long as these are the same",
   "a small loop runs wholly or not at all, with the bits of workers",
+  "threads share blocks that wait for none, and are over when the loop is",
   "what blocks leave is combined in C as it is one by one",
   "a loop that is not so short runs where it was faster",
   "what on_round answers governs from its own round on, and is told",

@@ -3,8 +3,9 @@
 -- process, and those that take somewhat more where they were faster.
 --
 -- Only compiled kernels do that which cannot stop half-way (csrc/job/small_run.h), by the same grid
--- as on workers: the results are the same bits. Who runs a loop is decided by what its iterations
--- took before (csrc/job/pace.h), which changes nothing else.
+-- as on workers: the results are the same bits. As many threads as there are workers share the
+-- blocks of longer ones where none waits for another (csrc/job/crew.h). Who runs a loop is decided
+-- by what its iterations took before (csrc/job/pace.h), which changes nothing else.
 -- @module meissa.driver.small
 
 local ffi = require "ffi"
@@ -13,6 +14,7 @@ local c_core = require "meissa.base.c_core"
 local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
+local pool = require "meissa.driver.pool"
 local small_runs = require "meissa.kernel.small_run"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
@@ -34,6 +36,12 @@ local function new_pace()
   return pace
 end
 
+-- How many threads its blocks may have, as far as is known before they run.
+local function members_of(run)
+  if #run.plan.buffers > 0 then return 1 end
+  return math.max(1, small_runs.members(run.grid.core, pool.workers()))
+end
+
 --- Whether a run is small: its kernel is there and may suit, and it is known to take little time,
 -- or less than on workers.
 -- @tab run the loop's run, made ready (see meissa.driver.ready)
@@ -42,7 +50,7 @@ function M.suits(run)
   if not native or not native.object or not stages.add(run) then return false end
   if static.never_small or not kernel.runs_alone(static) then return false end
   record.small = record.small or new_pace()
-  local busy = record.learned and record.learned.pace or math.huge
+  local busy = (record.learned and record.learned.pace or math.huge) / members_of(run)
   local is_here = lib.ms_pace_is_here(record.small, run.grid.volume, M.most[0], busy)
   return is_here -- LuaJIT compiles no tail calls of C that give a boolean
 end
@@ -145,6 +153,7 @@ end
 -- for the workers
 function M.run(run)
   local small = M.instance(run)
+  small.run.members = pool.workers()
   local began = system.clock()
   local assigned, never = small_runs.run(small.run, small.info, run.values, run.grid.core)
   local ended = system.clock()

@@ -68,6 +68,10 @@ function M.make(instance, own, written, merged, info)
   return run, {spans, merges}
 end
 
+--- How many threads may run blocks of a plan at the same time where these end and have no buffers.
+-- @param plan an ms_plan @number members there are so many
+function M.members(plan, members) return (lib.ms_small_run_members(plan, members)) end
+
 --- Whether all blocks of a plan are known to go through to their ends.
 -- @param run what make gave, its instance filled @param plan an ms_plan
 function M.ends(run, plan)
