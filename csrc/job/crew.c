@@ -56,22 +56,39 @@ static bool look_for_call(uint32_t last) {
   return true;
 }
 
-/* The number of the next call after the last one. */
-static uint32_t await_call(uint32_t last, ms_spin *spin) {
-  if (ms_spin_worthwhile(spin)) ms_spin_learn(spin, look_for_call(last));
-  uint32_t call = atomic_load(&crew.call);
-  if (is_new(call, last)) return call;
-  atomic_fetch_add(&crew.asleep, 1);
-  while (!is_new(call = atomic_load(&crew.call), last)) sleep_until_changed(&crew.call, call);
-  atomic_fetch_sub(&crew.asleep, 1);
-  return call;
+/* How a member waits. */
+typedef struct waiting {
+  ms_spin spin;
+  bool found; /* the last look has found a call */
+} waiting;
+
+/* Looks for a call after the last one where that is worthwhile. That none comes after several is
+ * the end of a driver loop, and says nothing about the next one. */
+static void look(waiting *how, uint32_t last) {
+  if (!ms_spin_worthwhile(&how->spin)) return;
+  bool found = look_for_call(last);
+  ms_spin_learn(&how->spin, found || how->found);
+  how->found = found;
+}
+
+/* The number of the next call after the last one. Who was woken too late for one looks for the
+ * next. */
+static uint32_t await_call(uint32_t last, waiting *how) {
+  for (;;) {
+    look(how, last);
+    uint32_t call = atomic_load(&crew.call);
+    if (is_new(call, last)) return call;
+    atomic_fetch_add(&crew.asleep, 1);
+    sleep_until_changed(&crew.call, call);
+    atomic_fetch_sub(&crew.asleep, 1);
+  }
 }
 
 static void *help(void *argument) {
   uint32_t member = (uint32_t)(size_t)argument, last = 0;
-  ms_spin spin = {0};
+  waiting how = {0};
   for (;;) {
-    last = await_call(last, &spin);
+    last = await_call(last, &how);
     atomic_fetch_add(&crew.inside, 1);
     /* Still open: the caller will see who is inside. */
     if (atomic_load(&crew.call) == last && member < crew.members) crew.work(crew.context, member);
