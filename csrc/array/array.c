@@ -353,6 +353,9 @@ const char *ms_array_held_words(const ms_array *array) {
     case MS_BARRED_REPLICAS:
       return "is captured by meissa.replicas, whose replicas share it, and cannot be written: each "
              "writes its own rows by r.shard, or a clone()";
+    case MS_BARRED_MERGED:
+      return "gets what its replicas come to when their loop ends, so what 'on_round' writes to it "
+             "would be lost: answer {stop = true}, and write it after the loop; or clone() it";
     default:
       return "is a snapshot and cannot be written; clone() it";
   }

@@ -40,8 +40,9 @@ typedef struct ms_store {
 /* Why elements of an array may not be written. */
 typedef enum ms_array_write_bar {
   MS_BARRED_SNAPSHOT,
-  MS_BARRED_ROUNDS,  /* they use it, and are asking whether to stop */
-  MS_BARRED_REPLICAS /* it is a view of what all replicas see */
+  MS_BARRED_ROUNDS,   /* they use it, and are asking whether to stop */
+  MS_BARRED_REPLICAS, /* it is a view of what all replicas see */
+  MS_BARRED_MERGED    /* a loop over its replicas gives it what they come to, and asks on_round */
 } ms_array_write_bar;
 
 typedef struct ms_array {

@@ -149,7 +149,10 @@ describe("r:exchange of a list", function()
     local plain = "takes a dense array of floats or doubles, or a list of such"
     assert.matches(plain, why(function() return {} end))
     assert.matches(plain, why(function() return {meissa.zeros(2), 3} end))
-    assert.matches(plain, why(function() return {meissa.zeros({2}, {type = "int32"})} end))
+    local words = why(function() return {meissa.zeros({2}, {type = "int32"})} end)
+    assert.truthy(words:find(plain .. ", not DistArray<int32>[2] dense, 8 bytes: exchange a " ..
+                             "copy, meissa.from(w, {type = \"double\"}); sums of integers r.all",
+                             1, true), words)
     assert.matches("arrays 1 and 3 of the list share memory", why(function()
       local a = meissa.zeros(4)
       return {a:narrow(1, 1, 3), meissa.zeros(1), a:narrow(1, 3, 2)}

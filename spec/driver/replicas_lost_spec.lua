@@ -102,6 +102,37 @@ describe("options of replicas", function()
     end
   end)
 
+  it("leave the replicated arrays to the loop, where it gives them the merged value", function()
+    for _, road in ipairs {{workers = 0}, {workers = 2}} do
+      road.quiet = true
+      meissa.init(road)
+      for n, write in ipairs {function(w) w[1] = 5 end, function(w) w:fill(5) end,
+                              function(w) w:narrow(1, 1, 1):fill(5) end,
+                              function(w) for i in meissa.parallel(2) do w[i] = 5 end end} do
+        for _, final in ipairs {"mean", "none"} do
+          local v, w = meissa.zeros(1), meissa.zeros(2)
+          local function on_round(s) if s.round == 2 then write(w) end end
+          local _, r = meissa.replicate({v, w}, {replicas = 2, every = 1, final = final,
+                                                 on_round = on_round})
+          local function run() for _ in meissa.parallel(6) do r[1] = r[1] + 1 end end
+          if final == "none" then
+            run()
+            assert.equal(5, w[1])
+          else
+            local ok, err = pcall(run)
+            assert.is_false(ok, n)
+            local words = "gets what its replicas come to when their loop ends, so what " ..
+              "'on_round' writes to it would be lost"
+            assert.truthy(tostring(err):find(words, 1, true), tostring(err))
+            assert.equal(0, w[1])
+          end
+          w[1] = 7 -- as before
+          assert.equal(7, w[1])
+        end
+      end
+    end
+  end)
+
   it("leave the workers what they are", function()
     for workers = 0, 2 do
       for count = 1, 2 do

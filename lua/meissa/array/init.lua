@@ -125,10 +125,10 @@ function M.freeze(value)
 end
 
 -- Why arrays are held, as ms_array_write_bar has it.
-local HELD = {rounds = 1, replicas = 2}
+local HELD = {rounds = 1, replicas = 2, merged = 3}
 
 --- Makes an array, not its memory, read only until the function is called that this returns.
--- @string why "rounds" or "replicas"
+-- @string why "rounds", "replicas" or "merged"
 function M.hold(value, why)
   local is_sparse = value.array.sparse ~= 0
   local held = is_sparse and value.array or subscript.to_handle(value, true).array
@@ -137,6 +137,15 @@ function M.hold(value, why)
   if writable ~= 0 then held.held = HELD[why] end
   return function()
     if held.id == id then held.writable, held.held = writable, before end
+  end
+end
+
+--- The same for all of a list, in which an array may be twice.
+function M.hold_all(list, why)
+  local releases = {}
+  for n, each in ipairs(list) do releases[n] = M.hold(each, why) end
+  return function()
+    for n = #releases, 1, -1 do releases[n]() end
   end
 end
 

@@ -223,11 +223,12 @@ function M.is_list(list, what)
   return count > 0
 end
 
---- A value in an error's text: strings are quoted, and of tables no address is told.
+--- A value in an error's text: strings are quoted, of tables no address is told, and of arrays no
+-- elements.
 function M.shown(value)
   if type(value) == "string" then return '"' .. value .. '"' end
   if type(value) == "table" and not debug.getmetatable(value) then return "a table" end
-  return tostring(value)
+  return (string.match(tostring(value), "^[^\n]*"))
 end
 
 --- Refuses options that are not known.

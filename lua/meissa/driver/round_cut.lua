@@ -192,15 +192,27 @@ function M.obey(loop, t, answer)
   end
 end
 
---- Asks on_round, if it is to be asked after round t.
+-- The arrays to which a loop gives what their replicas come to.
+local function targets_of(loop)
+  local list = {}
+  for _, state in ipairs(loop.states) do
+    for _, member in ipairs(state.group.final == "mean" and state.group.members or {}) do
+      list[#list + 1] = member.target
+    end
+  end
+  return list
+end
+
+--- Asks on_round, if it is to be asked after round t. It cannot write what the loop will.
 -- @return the answer, a table, or nil
 -- Errors: OPT, and what on_round raises.
 function M.ask(loop, t, last)
   local lead = loop.lead
   if not lead.on_round or (t % lead.cut ~= 0 and not last) then return nil end
-  local state = M.state(loop)
+  local state, release = M.state(loop), array.hold_all(targets_of(loop), "merged")
   local ok, answer = nesting.pcall(pool.during_loop, nesting.complete, "'on_round'", lead.on_round,
                                    shown(loop, state, t))
+  release()
   if not ok then error(answer, 0) end
   loop.sums, loop.bytes, loop.waited = nil, 0, 0
   if answer == nil or answer == false then return nil end

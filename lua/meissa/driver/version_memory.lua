@@ -165,11 +165,11 @@ end
 -- @tab others a list of arrays
 -- Errors: what the function raises.
 function Versions:ask(others, fn, ...)
-  local held = {}
-  for _, each in ipairs(self.arrays) do held[#held + 1] = array.hold(each.value, "rounds") end
-  for _, each in ipairs(others) do held[#held + 1] = array.hold(each, "rounds") end
+  local list = {unpack(others)}
+  for _, each in ipairs(self.arrays) do list[#list + 1] = each.value end
+  local release = array.hold_all(list, "rounds")
   local results = {pcall(fn, ...)}
-  for k = #held, 1, -1 do held[k]() end -- one may be held twice
+  release()
   if not results[1] then error(results[2], 0) end
   return results[2]
 end

@@ -20,7 +20,7 @@ local function refuse(format, ...) errors.raise("OPT", format, ...) end
 local function vector_of_array(value)
   if array.core(value).sparse ~= 0 or not TYPES[array.describe(value).type] then
     refuse("option 'params' of meissa.replicate gives a dense array of floats or doubles, not %s",
-           tostring(value))
+           errors.shown(value))
   end
   local handle = array.to_handle(value)
   local about = array.describe(handle)

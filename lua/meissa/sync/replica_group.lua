@@ -161,8 +161,9 @@ end
 local function refuse_target(value, what, private)
   local is_dense = array.is(value) and array.core(value).sparse == 0
   errors.raise("OPT", "%s of meissa.replicate must be a dense array%s, not %s%s", what,
-               private and " of numbers" or " of floats or doubles", tostring(value),
-               is_dense and "; private state (exchange = false) may be of any numbers" or "")
+               private and " of numbers" or " of floats or doubles", errors.shown(value),
+               is_dense and "; merge a copy, meissa.from(w, {type = \"double\"}); private state " ..
+                 "(exchange = false) may be of any numbers" or "")
 end
 
 -- What is to be replicated, or damped, as an array: a row or slice as the view that it is. What is

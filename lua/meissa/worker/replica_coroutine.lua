@@ -118,8 +118,11 @@ local function check_vector(w)
   local fits = array.is(w) and not array.describe(w).sparse and
     (array.describe(w).type == "double" or array.describe(w).type == "float")
   if not fits then
+    local is_dense = array.is(w) and not array.describe(w).sparse
     errors.raise("OPT", "r:exchange(w, options) takes a dense array of floats or doubles, or a " ..
-                 "list of such, not %s", tostring(w))
+                 "list of such, not %s%s", errors.shown(w),
+                 is_dense and ": exchange a copy, meissa.from(w, {type = \"double\"}); sums of " ..
+                   "integers r.allReduce(w) gives" or "")
   end
 end
 
