@@ -117,6 +117,37 @@ describe("a fix that sets an option", function()
     assert.equal(3 * n / 2, r:replica(1)[1])
   end)
 
+  it("is none of those where a body comes to what it may not call", function()
+    meissa.init {workers = 1, quiet = true}
+    local thread, name, words = coroutine.create(function() end), {"odd"}, {"a"}
+    string.odd = function() return thread end -- luacheck: ignore
+    local w, A = meissa.zeros(4), meissa.zeros(4)
+    local r = meissa.replicate(w, {replicas = 2, every = 1})
+    local function call(n) return words[1][name[1]](words[1]) and n end
+    local loops = {
+      function() for i in parallel(4, {impure = true}) do A[i] = call(i) end end,
+      function() for i in parallel(4, {impure = true}) do r[i] = call(i) end end,
+      function() for _, i in meissa.iterate(w, 2, {impure = true}) do w[i] = call(i) end end,
+    }
+    for k, loop in ipairs(loops) do
+      local ok, err = pcall(loop)
+      assert.is_false(ok)
+      assert.truthy(tostring(err):find("Call it by its name", 1, true), tostring(err))
+      assert.equal(k == 1, tostring(err):find("or run the loop serially", 1, true) ~= nil, k)
+    end
+    string.odd = nil -- luacheck: ignore
+    local sum = 0
+    local ok, err = pcall(function()
+      for _, i in meissa.iterate(w, 2, {reduce = "serial"}) do
+        sum = sum + 0.1 * w[i]
+        w[i] = 1
+      end
+    end)
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find("forbids that. Leave the option out$"), tostring(err))
+    meissa.init {}
+  end)
+
   it("is that of the options that the loop has now", function()
     local A, S = meissa.zeros(12), meissa.sparse({9}, {i = {1, 2, 3, 4, 5, 6, 7, 8, 9}})
     local function refusal(opts)

@@ -199,6 +199,8 @@ return {
        "    if (sets(table->kid[k], option)) continue;\n", ""},
       {"loops over replicas run serially", "csrc/depend/fix.c",
        "(space->rounds || space->replicas) && other", "space->rounds && other"},
+      {"what a body comes to is told to run serially", "lua/meissa/plan/captured.lua",
+       "(space.rounds or shares.has(bindings)) and \"\"", "false and \"\""},
       {"what replicas share out has one argument", "csrc/depend/option.c",
        "walk->space->source == -1 || walk->space->shared;", "walk->space->source == -1;"},
     },

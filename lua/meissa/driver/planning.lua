@@ -47,6 +47,7 @@ end
 function M.plan(record, space, roots, env)
   local basics = captured.basics(space, serialize.travels)
   local found = captured.find(record, space, roots, env)
+  captured.end_refusals(basics, space, found.bindings)
   shares.check_models(found.bindings)
   local plan, shared = found.plan, shares.has(found.bindings)
   if shared then shares.open(space, found.bindings) end

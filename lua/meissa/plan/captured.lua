@@ -138,21 +138,21 @@ local function recall(record, space, roots)
   return recent, values, same
 end
 
--- What a message ends in where a loop may run serially, as one over replicas does not.
-local function or_serially(bindings, words)
-  return shares.has(bindings) and "" or words .. ": {serial = true}"
+-- What a message ends in where a loop may run serially: not over replicas, nor in rounds.
+local function or_serially(space, bindings, words)
+  return (space.rounds or shares.has(bindings)) and "" or words .. ": {serial = true}"
 end
 
 -- What was not searched to its end may lead to any array: no loop over it could be proved.
-local function check_size(bindings)
+local function check_size(space, bindings)
   if not bindings.crowded then return end
   errors.raise("DEP", "%s leads to more than %d tables and functions, and no more are " ..
                "searched for arrays: keep them in arrays, as in meissa.objects(n)%s",
-               bindings.crowded, capture.MOST, or_serially(bindings, ", or run it serially"))
+               bindings.crowded, capture.MOST, or_serially(space, bindings, ", or run it serially"))
 end
 
 -- A tensor is not sent to workers, and what they write into a copy would be lost.
-local function check_tensors(record, bindings)
+local function check_tensors(record, space, bindings)
   for c, each in ipairs(record.captures) do
     local binding = bindings[c]
     local outside = binding.kind == "unknown" or binding.kind == "table"
@@ -163,7 +163,7 @@ local function check_tensors(record, bindings)
       errors.raise("DEP", "'%s' is a %s, which workers do not have: make an array of it before " ..
                    "the loop, local %s = meissa.from(%s), and a tensor after it, " ..
                    "%s:totensor()%s", name, class, last, name, last,
-                   or_serially(bindings, "; or run it serially"))
+                   or_serially(space, bindings, "; or run it serially"))
     end
   end
 end
@@ -176,8 +176,8 @@ local function resolve(record, space, roots, env)
     function(each) return roots[numbers[each]] end, describe_array,
     {env = env, names = record.names, calls = record.calls})
   if not space.serial then
-    check_size(bindings)
-    check_tensors(record, bindings)
+    check_size(space, bindings)
+    check_tensors(record, space, bindings)
     undefined.check(record, bindings, roots, env)
   end
   if space.array then
@@ -316,10 +316,19 @@ function M.basics(space, travels)
     local about = refusal_of(fn, method, space, travels)
     refused[fn] = about
     words[fn] = about and about.why .. ": a parallel loop cannot call it as a method or " ..
-      "operator of plain values. Call it by its name, or run the loop serially: {serial = true}"
+      "operator of plain values. Call it by its name"
   end)
   space.barred = barred_lines(metas, refused)
   return {metas = metas, refused = words, tables = through}
+end
+
+--- Ends what is said of functions that it refuses, once it is known what a loop captures.
+-- @tab[opt] known what M.basics gave
+function M.end_refusals(known, space, bindings)
+  local last = or_serially(space, bindings, ", or run the loop serially")
+  for fn, words in tables.each(known and known.refused or {}) do
+    known.refused[fn] = words .. last
+  end
 end
 
 --- What is captured.

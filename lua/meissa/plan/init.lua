@@ -197,9 +197,10 @@ function M.check(plan, space)
   end
   local name = reordered(plan, space)
   if name and not space.serial then
+    local is_plain = not space.replicas and not space.rounds
     errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
                  "reduce = \"serial\" forbids that. Leave the option out%s", name,
-                 space.replicas and "" or ", or run the loop serially: {serial = true}")
+                 is_plain and ", or run the loop serially: {serial = true}" or "")
   end
 end
 
