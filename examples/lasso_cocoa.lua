@@ -26,11 +26,11 @@ function M.new(columns, y, lambda)
   return self
 end
 
---- Goes once through all coordinates, on replicas r of v, with this sigma.
-function M.pass(problem, r, sigma, how)
+--- Goes through all coordinates, on replicas r of v, with this sigma: once, or so many times.
+function M.pass(problem, r, sigma, how, times)
   local columns, y, alpha = problem.columns, problem.y, problem.alpha
   local squares, lambda = problem.squares, problem.lambda
-  for j in parallel(columns:size(1), how) do
+  for _, j in parallel(times or 1, columns:size(1), how) do
     local scale = sigma * squares[j]
     if scale > 0 then
       local slope = 0

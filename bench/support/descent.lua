@@ -3,8 +3,8 @@
 -- optimum; the one in the middle of a few runs (bench/adaptive.lua).
 --
 -- A setting is {name =, by_hand = true} or {H = part of a share between two exchanges, replicas =,
--- gamma =, sigma =, options = of meissa.replicate}; a set {name =, words =, columns =, y =,
--- lambda =}. The time `at` which a curve has come to a point is for how long cores have worked
+-- gamma =, sigma =, every =, options = of meissa.replicate}; a set {name =, words =, columns =,
+-- y =, lambda =}. The time `at` which a curve has come to a point is for how long cores have worked
 -- (cores.lua), and what the bytes take at a bandwidth.
 local cores = require "cores"
 local curves = require "curves"
@@ -15,7 +15,11 @@ local lasso_sets = require "lasso_sets"
 local median = require "median"
 local meissa = require "meissa"
 
-local M = {}
+local M = {
+  --- Step sizes that are tried, as parts of the sigma that is always safe.
+  PARTS = {0.5, 0.75, 1},
+  PARTS_AS_WORDS = "0.5, 0.75 and 1 of what is always safe",
+}
 
 ffi.cdef [[
 void bench_lasso_pass(int64_t columns, const int64_t *first, const int32_t *row,
@@ -91,25 +95,35 @@ local function look(problem, r, count)
   return drift, objective
 end
 
+-- How many replicas a setting has.
+local function count_of(asked, setting) return setting.replicas or asked.replicas end
+
+-- Replicas of a problem's predictions, and the sigma of a setting.
+local function replicate(asked, setting, problem)
+  local count, gamma = count_of(asked, setting), setting.gamma or 1
+  local sigma = setting.sigma or gamma * count
+  local damp = gamma ~= 1 and {problem.alpha} or nil
+  local every = setting.every or setting.H == 1 and math.huge or setting.H
+  local options = {replicas = count, every = every,
+                   merge = {add = gamma, sigma = sigma, damp = damp}}
+  for name, value in pairs(setting.options or {}) do options[name] = value end
+  return meissa.replicate(problem.v, options), sigma
+end
+
 -- The curve of a setting; with `goal` it ends there.
 local function learn(asked, setting, set, passes, goal)
   collectgarbage() -- what others have left
   local problem = lasso.new(set.columns, set.y, set.lambda)
-  local count, gamma = setting.replicas or asked.replicas, setting.gamma or 1
-  local sigma = setting.sigma or gamma * count
-  local pass, r
+  local count = count_of(asked, setting)
+  local pass, r, sigma
   if setting.by_hand then
     pass = by_hand(problem)
   else
-    local damp = gamma ~= 1 and {problem.alpha} or nil
-    local options = {replicas = count, every = setting.H == 1 and math.huge or setting.H,
-                     merge = {add = gamma, sigma = sigma, damp = damp}}
-    for name, value in pairs(setting.options or {}) do options[name] = value end
-    r = meissa.replicate(problem.v, options)
+    r, sigma = replicate(asked, setting, problem)
     pass = function() lasso.pass(problem, r, sigma, {}) end
   end
   local worked = 0
-  return curves.learn(passes, function()
+  local curve = curves.learn(passes, function()
     local begun = cores.clock()
     pass()
     worked = worked + cores.clock() - begun
@@ -128,6 +142,48 @@ local function learn(asked, setting, set, passes, goal)
     point.at = worked + point.megabytes / asked.bandwidth
     return goal and point.loss <= goal
   end, not setting.by_hand)
+  curve.sigma = sigma
+  return curve
+end
+
+-- A setting with the best of the step sizes that all try, M.PARTS of gamma times the replicas:
+-- which comes to the goal in the fewest passes, or else the farthest; and what that gave.
+-- @func run run(setting) gives the passes to the goal or nil, and the objective
+local function tune(asked, setting, run)
+  if setting.by_hand or setting.sigma or count_of(asked, setting) == 1 then
+    return setting, {run(setting)}
+  end
+  local best, least, result = nil, {}, nil
+  for _, part in ipairs(M.PARTS) do
+    local sigma = part * (setting.gamma or 1) * count_of(asked, setting)
+    local tried = setmetatable({sigma = sigma}, {__index = setting})
+    local got = {run(tried)}
+    local passes, loss = got[1] or math.huge, got[2]
+    if loss ~= loss then loss = math.huge end
+    if not best or passes < least.passes or passes == least.passes and loss < least.loss then
+      best, least, result = tried, {passes = passes, loss = loss}, got
+    end
+  end
+  return best, result
+end
+
+--- What a setting comes to if all passes are one loop, in which nobody waits for all between two
+-- passes: of so many passes each a run from the beginning, with the best step size.
+-- @tab list numbers of passes @treturn number sigma @treturn number the first of them that comes to
+-- the goal, nil: none does @treturn table by number the objective, up to that one
+function M.at_once(asked, setting, set, list, goal)
+  local best, result = tune(asked, setting, function(tried)
+    local losses = {}
+    for _, passes in ipairs(list) do
+      local problem = lasso.new(set.columns, set.y, set.lambda)
+      local r, sigma = replicate(asked, tried, problem)
+      lasso.pass(problem, r, sigma, {}, passes)
+      losses[passes] = lasso.objective(problem, problem.v)
+      if losses[passes] <= goal then return passes, losses[passes], losses end
+    end
+    return nil, losses[list[#list]], losses
+  end)
+  return best.sigma, result[1], result[3]
 end
 
 -- Puts a list in another order.
@@ -139,20 +195,23 @@ local function shuffle(list)
 end
 
 --- Of --runs runs of each setting the one in the middle by the time to a target, and those times:
--- by setting. The settings take turns, each turn in another order, so that neither what else the
--- machine does nor what the one before has left is one setting's. With `ends` a curve ends at the
--- target, and a turn in which nothing is measured goes before: that is the compilers', LuaJIT's
--- among them.
+-- by setting, each with the best of the step sizes that all have tried. The settings take turns,
+-- each turn in another order, so that neither what else the machine does nor what the one before
+-- has left is one setting's. With `ends` a curve ends at the target. The runs that choose step
+-- sizes are the compilers', LuaJIT's among them.
 function M.race(asked, settings, set, goal, ends)
-  local runs, middle, times, turn = {}, {}, {}, {unpack(settings)}
+  local runs, tuned, middle, times, turn = {}, {}, {}, {}, {unpack(settings)}
   for _, setting in ipairs(settings) do
-    learn(asked, setting, set, ends and asked.passes or 1, ends and goal)
     runs[setting] = {}
+    tuned[setting] = tune(asked, setting, function(tried)
+      local curve = learn(asked, tried, set, asked.passes, goal)
+      return curves.within(curve, goal).pass, curve[#curve].loss
+    end)
   end
   for _ = 1, asked.runs do
     shuffle(turn)
     for _, setting in ipairs(turn) do
-      local curve = learn(asked, setting, set, asked.passes, ends and goal)
+      local curve = learn(asked, tuned[setting], set, asked.passes, ends and goal)
       table.insert(runs[setting], {curve = curve,
                                    at = curves.within(curve, goal).at or math.huge})
     end

@@ -7,7 +7,8 @@ local meissa = require "meissa"
 
 local M = {
   --- How many points and features a set has, and the weight of the sum of absolutes.
-  sizes = {dense = {800, 200, 20}, sparse = {1000, 1000, 5}, planted = {2000, 400, 10}},
+  sizes = {dense = {800, 200, 20}, sparse = {1000, 1000, 5}, planted = {2000, 400, 10},
+           wide = {1600, 1600, 40}},
   --- The example's own: a tenth of the entries is there.
   planted = lasso.generate,
 }
@@ -31,6 +32,9 @@ function M.dense(points, features, seed)
   end
   return meissa.sparse({points, features}, {i = i, j = j, v = v}), y
 end
+
+--- The same, of so many features that a pass takes longer than an exchange.
+M.wide = M.dense
 
 --- Points that have a hundredth of the features.
 function M.sparse(points, features, seed)
