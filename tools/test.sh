@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs test programs and specs, each in a session of its own under a time limit, three at a time,
-# two where there is one core: most wait more than they compute.
+# Runs test programs and specs, each in a session of its own under a time limit, two for each core
+# at a time, 16 at most: many wait more than they compute.
 #
 #   tools/test.sh FILE...        x_spec.lua runs under busted on LuaJIT, anything else is a program
 #                                whose last line is "N passed, N failed"
@@ -243,7 +243,7 @@ lane() {
 printf '%s\n' "$@" >"$scratch/queue"
 exec 8<"$scratch/queue"
 cores=$(nproc)
-jobs=${MEISSA_TEST_JOBS:-$((cores < 2 ? 2 : 3))}
+jobs=${MEISSA_TEST_JOBS:-$((cores < 8 ? 2 * cores : 16))}
 for ((k = 1; k <= jobs && k <= $#; k++)); do
   lane "$scratch/$k" &
   lanes+=($!)
