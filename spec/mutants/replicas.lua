@@ -304,7 +304,7 @@ return {
       {"what was printed waits for the end", "lua/meissa/worker/hosted.lua",
        "self.job.printed or ", ""},
       {"replicas print where they are", "lua/meissa/worker/init.lua",
-       "_G.print, replica_coroutines.print = M.print, M.print", "_G.print = M.print"},
+       'require("meissa.worker.replica_coroutine").print = M.print', ""},
       {"setup is forgotten", "lua/meissa/worker/hosted.lua",
        "replica_coroutines.set_up(sent[4], M.worker)", ""},
     },

@@ -29,8 +29,8 @@ local M = {}
 --- The number of this worker, from 1.
 M.worker = 1
 
---- The key of the jobs that are steps of replicas, in place of a kernel's.
-M.KEY = "a step of meissa.replicas"
+--- The key of the jobs that are steps of replicas, and in place of their kernel (init.lua).
+M.KEY = "meissa.worker.hosted"
 
 local run -- what this process has of the present run; earlier ones are over
 

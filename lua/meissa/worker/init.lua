@@ -11,9 +11,7 @@ require "meissa.base.requires"
 require "meissa.base.chunks"
 local basics = require "meissa.base.basics"
 local core = require "meissa.core"
-local hosted = require "meissa.worker.hosted"
 local nesting = require "meissa.base.nesting"
-local replica_coroutines = require "meissa.worker.replica_coroutine"
 local strict = require "meissa.base.strict"
 local thrown = require "meissa.base.thrown"
 local trace = require "meissa.base.trace"
@@ -71,9 +69,22 @@ local function run_blocks(job, block, native)
   until not step(job:next_block())
 end
 
+-- What the jobs have as their kernel that are steps of replicas, see hosted.lua.
+local HOSTED = "meissa.worker.hosted"
+
+local number -- of this worker
+
+-- What replicas need, a quarter of what a worker may need at all, is loaded with their first job.
+local function load_hosted()
+  local hosted = require "meissa.worker.hosted"
+  hosted.worker = number
+  require("meissa.worker.replica_coroutine").print = M.print
+  return hosted
+end
+
 -- What runs a job's blocks: as run_blocks takes it, and order_of(err), see execution.lua.
 local function prepare(job, static)
-  if static == hosted.KEY then return hosted.prepare(job.run, job) end
+  if static == HOSTED then return load_hosted().prepare(job.run, job) end
   if M.prepare then return M.prepare(static, job.run, job:operands(), job.ranges) end
   return require("meissa.kernel.execution").prepare(static, job)
 end
@@ -112,8 +123,7 @@ function M.main(fd)
   trace.join()
   local kernels = {}
   nesting.in_body, basics.on_worker = true, true
-  hosted.worker = worker:number()
-  _G.print, replica_coroutines.print = M.print, M.print
+  number, _G.print = worker:number(), M.print
   _G.pairs, _G.next = strict.pairs, strict.next -- for modules that bodies and replicas use, too
   while true do
     local job = worker:next()
