@@ -14,10 +14,11 @@ check:
 	@tools/packages.sh build demo test quick check
 	+@$(call run_checks,$(CHECKS))
 
-# Those that read the sources, and neither build nor run them: seconds.
+# Those that read the sources, and neither build nor run them: seconds, and beside each other.
 check-quick:
 	@tools/packages.sh build demo test quick
-	+@$(call run_checks,$(QUICK))
+	+@$(SUBMAKE) --keep-going --output-sync=target $(QUICK:%=check-%)
+	@echo "== all checks passed"
 
 check-format:
 	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch] csrc/*/*/*.[ch])
@@ -26,8 +27,10 @@ check-format:
 check-layout:
 	@$(LUA_ENV) tools/test.sh spec/project/layout_spec.lua spec/project/headers_spec.lua
 
+# luacheck has one thread; several share the files.
 check-lint:
-	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools bin/* .luacheckrc)
+	@{ find lua spec examples bench tools -name '*.lua' -print0; printf '%s\0' bin/* .luacheckrc; } | \
+	  xargs -0 -n 100 -P "$$(nproc)" luacheck --quiet --no-color
 	@shellcheck tools/*.sh .ci/run
 
 # Everything, by both compilers, warnings being errors. -O2: some warnings need the optimiser.
