@@ -99,9 +99,9 @@ describe("loops without a log", function()
       local stopped, broken, codes = 0, 0, 0
       for t = 1, 12 do
         os.execute(("(sleep 0.0%d; kill -2 %d) &"):format(t + 10, require("ffi").C.getpid()))
-        local k = 4
+        local k, late = 4, os.time() + 60 -- a loaded machine may take its time over the signal
         local ok, err = pcall(function()
-          while k < 1e4 do
+          while os.time() < late do
             k = k + 1
             pass(k)
           end
