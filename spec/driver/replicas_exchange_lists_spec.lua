@@ -105,7 +105,7 @@ describe("r:exchange of a list", function()
     end)
     local elements = 5 + 6 + 4 + 3 + 4
     assert.is_true(together < alone)
-    assert.is_true(together >= 8 * elements * 3 * ROUNDS)
+    assert.is_true(together >= 8 * elements * ROUNDS)
   end)
 
   it("knows a list by the memory of its arrays, in their order", function()

@@ -84,9 +84,9 @@ local function exchanged(options, kind, other, turn)
     for f = 1, N do row[f] = w[f] end
     return {row = row, bytes = r.netStats().bytes}
   end)
-  local rows = {}
-  for k = 1, K do rows[k] = list[k].row end
-  return rows, list[K].bytes
+  local rows, bytes = {}, 0
+  for k = 1, K do rows[k], bytes = list[k].row, bytes + list[k].bytes end
+  return rows, bytes
 end
 
 local function near(expect, got)

@@ -223,12 +223,16 @@ describe("r:exchange with staleness", function()
     local apart = {matrix = {{0.5, 0.5, 0, 0}, {0.5, 0.5, 0, 0},
                              {0, 0, 0.5, 0.5}, {0, 0, 0.5, 0.5}}}
     local last = "." .. ROUNDS
-    local list = straggle(4, 3, {topology = apart, staleness = 1}, {"1" .. last, "2" .. last})
-    assert.equal(0, list[1][ROUNDS])
+    for staleness = 0, 1 do
+      local list = straggle(4, 3, {topology = apart, staleness = staleness},
+                            {"1" .. last, "2" .. last})
+      assert.equal(0, list[1][ROUNDS])
+    end
     -- Of those whom none of the others hear, but who hear one, as far as that one's rows are kept.
     local line = {matrix = {{1, 0, 0}, {0.5, 0.5, 0}, {0, 0.5, 0.5}}}
     straggle(3, 3, {topology = line, staleness = 1}, {"1.4", "2.4"})
-    list = straggle(3, 3, {topology = line, staleness = 1, depth = 20}, {"1" .. last, "2" .. last})
+    local list = straggle(3, 3, {topology = line, staleness = 1, depth = 20},
+                          {"1" .. last, "2" .. last})
     assert.equal(0, list[2][ROUNDS])
   end)
 

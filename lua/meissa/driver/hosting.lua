@@ -109,13 +109,12 @@ end
 
 -- What the blocks of a step give, together.
 local function gather(hosting, results)
-  local all = {left = {}, meetings = 0, needed = 0, reduces = 0, bytes = 0, sent = 0, closed = {}}
+  local all = {left = {}, meetings = 0, needed = 0, reduces = 0, bytes = 0, closed = {}}
   for b = 1, hosting.blocks do
     local each = encoded.from_message(results[b - 1])
     for _, name in ipairs {"meetings", "needed", "reduces", "bytes"} do
       all[name] = math.max(all[name], each[name])
     end
-    all.sent = all.sent + each.sent
     for number, replicas in tables.each(each.closed) do
       all.closed[number] = (all.closed[number] or 0) + replicas
     end

@@ -27,12 +27,12 @@ local handlers = {}
 -- `past` is the last round that is over, `newest` the last one that can be run again.
 function handlers.rounds(record, line)
   local exchange = word(line, "exchange")
+  if word(line, "read_lag") == "0" and word(line, "read_ahead") == "0" then return end
   if exchange then
     local job = exchanges.new(exchange, field(line, "job"))
     record.exchanges[exchange], record.open[job.number] = job, job
     return
   end
-  if word(line, "read_lag") == "0" and word(line, "read_ahead") == "0" then return end
   local number = field(line, "job")
   expect(word(line, "read_lag") and word(line, "read_ahead") and not record.open[number])
   record.lost = nil -- it is begun again

@@ -227,7 +227,7 @@ local function make_step(run, told)
   told.reduces, told.bytes = run.reduces, run.bytes
   local met = hosting.step(run.hosting, told, run.read, run.mailbox, run.other, run.rings)
   run.stamps = run.stamps + 2 * (met.meetings + 1)
-  run.reduces, run.bytes = met.reduces, met.bytes + met.sent
+  run.reduces, run.bytes = met.reduces, met.bytes
   run.needed = math.max(run.needed, met.needed)
   for number, replicas in tables.each(met.closed) do meetings.close(run, number, replicas) end
   if met.meetings > 0 and met.meetings % 2 == 0 then
@@ -362,7 +362,7 @@ function M.replicas(count, options, fn, ...)
   local draws = random.next_loop()
   if options.seed then draws = {seed = options.seed, ordinal = 0} end
   local run = {count = count, replicas = {}, results = {}, slots = {}, reduces = 0, bytes = 0,
-               kept = {}, draws = draws, sent = 0, rings = {}, workers = 1, closed = {},
+               kept = {}, draws = draws, rings = {}, workers = 1, closed = {},
                share = hosting.memory_here, same_arrays = same_values.is, tell = function() end,
                lags_of = function(given, t) return lags.of_round(given, draws, t, count) end}
   run.close = function(number) meetings.close(run, number, 1) end

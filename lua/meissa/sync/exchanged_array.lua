@@ -162,8 +162,19 @@ end
 --- In which round by some options a ring is opened: what is exchanged just once needs none.
 M.OPENS = 2
 
---- Whether rounds wait in their own way, so that replicas may go on without meeting.
+--- Whether what is heard may depend on who is how fast.
 function M.is_stale(exchange, lags) return not exchange.exact and not lags end
+
+--- Whether replicas may go on without meeting: not all need be waited for.
+function M.go_alone(exchange, lags)
+  if lags then return false end
+  if exchange.sparse == nil then
+    local settings = exchange.settings
+    exchange.sparse = not waits.open(settings.waits, 1).global and
+      not waits.found(exchange:sets(settings.replicas)).full
+  end
+  return exchange.sparse or not exchange.exact
+end
 
 -- Begins a row by other options, or the first ones; rounds are counted from here.
 local function begin(self, options)
@@ -180,7 +191,7 @@ local function begin(self, options)
   end
   self.posts, self.row, self.options, self.first = made, row, copy_of(options), self.t
   self.spare, self.ring = nil, nil
-  self.stale = M.is_stale(made, lags)
+  self.stale, self.alone = M.is_stale(made, lags), M.go_alone(made, lags)
   self.text = not lags and M.text(options) or nil
   self.began = lags and row:clone() or nil
 end
@@ -247,13 +258,13 @@ function Exchanged:post(list, options, ring)
   vectors.load(copies_of(list), row)
   if exchange:are_changes() then exchange:hold(self.before, row) end
   exchange:post(self.index, self.t, row)
+  self.sent = row[exchange.at.bytes]
   if self.ring then
-    self.sent = row[exchange.at.bytes]
     self.ring:post(self.index, round)
     return {ring = true, round = round}
   end
   -- A ring is the driver's to open, and to tell of where it has no memory.
-  local together = self.text and not (self.stale and round >= M.OPENS)
+  local together = self.text and not (self.alone and round >= M.OPENS)
   local types = types_of(list)
   return {values = {self.row}, count = self.count, types = types, options = options, t = self.t,
           round = round, alike = self.alike,
@@ -301,7 +312,9 @@ function Exchanged:take_there(list) store(self, list, merge_there(self, false)) 
 
 --- Whether something may have been told by the last options that this replica has not heard, and is
 -- lost unless it does.
-function Exchanged:has_late() return self.ring ~= nil and self.posts:are_changes() end
+function Exchanged:has_late()
+  return self.ring ~= nil and self.stale and self.posts:are_changes()
+end
 
 --- Takes what has come late: the arrays change by it.
 function Exchanged:take_late(list)
@@ -353,14 +366,6 @@ function M.merge(exchange, k, t, heard, spare)
   local row = spare or array.zeros {exchange.at.size}
   M.merge_into(exchange, k, t, heard, pointer(row))
   return row
-end
-
---- The bytes that replicas have sent in a round.
--- @tab rows the memory of each one's
-function M.bytes(exchange, rows)
-  local bytes = 0
-  for _, row in ipairs(rows) do bytes = bytes + row[exchange.at.bytes] end
-  return bytes
 end
 
 return M

@@ -145,12 +145,13 @@ end
 -- From here on replicas that need not meet do not: what they have come with is where they go on.
 local function open_ring(run, slot, first, rows)
   leave_ring(run, first.slot)
-  if not exchanged_arrays.is_stale(slot.exchange, slot.lags) then return end
+  if not exchanged_arrays.go_alone(slot.exchange, slot.lags) then return end
   local ring = post_rings.new(slot.exchange, run.workers, slot.began)
   local memory = run.share(ring:room())
   local exchange = run.call and string.format("%d.%d.%d", run.call, first.slot, slot.began)
   if memory then ring:place(exchanged_arrays.pointer(memory), memory) end
-  ring:begin(rows, first.round, exchange, run.recorded and run.recorded(exchange))
+  local follows = run.recorded and exchanged_arrays.is_stale(slot.exchange, slot.lags)
+  ring:begin(rows, first.round, exchange, follows and run.recorded(exchange))
   run.rings[first.slot] = ring
 end
 
@@ -200,7 +201,6 @@ function M.exchange(run, requests)
       of = function(j) return versions[seen(j)].rows[j] end,
     })
   end
-  run.bytes = run.bytes + exchanged_arrays.bytes(slot.exchange, rows)
   if round == exchanged_arrays.OPENS then open_ring(run, slot, first, rows) end
   tell_met(run, slot, first)
   versions[round - (lagged and slot.lags.most or 0)] = nil

@@ -21,7 +21,7 @@ end
 -- @func row_of row_of(k) is where replica k's row lies
 -- @number count how many replicas there are
 -- @func check whether what lies there is theirs, now that it was read
--- @treturn number the bytes that all have sent; nil: somebody else has written there
+-- @treturn boolean whether it was; else they get none
 function M.merge(replicas, row_of, count, check)
   local rows, merged = {}, {}
   for k = 1, count do rows[k] = ffi.cast(doubles, row_of(k)) end
@@ -35,10 +35,9 @@ function M.merge(replicas, row_of, count, check)
       seen = function() return round end, last = round, oldest = 0,
     }, spare)
   end
-  local bytes = exchanged_arrays.bytes(replicas[1].exchanging.posts, rows)
-  if not check() then return nil end
+  if not check() then return false end
   for n, replica in ipairs(replicas) do replica.request.merged = merged[n] end
-  return bytes
+  return true
 end
 
 return M

@@ -55,7 +55,7 @@ local bytes_at = ffi.typeof "char *"
 -- and the other one; `stamp`, from which on stamps are the job's own
 function M.new(job, about)
   return setmetatable({job = job, count = about.count, firsts = about.firsts, block = about.block,
-                       boards = about.boards, stamp = about.stamp, meetings = 0, sent = 0},
+                       boards = about.boards, stamp = about.stamp, meetings = 0},
                       Collective)
 end
 
@@ -347,11 +347,9 @@ end
 
 -- All get their next rows. Nil: somebody wrote what was read.
 local function exchange(self, board, layout, replicas)
-  local sent = array_exchange.merge(replicas, function(k)
+  return array_exchange.merge(replicas, function(k)
     return row_of(board, k) + layout.places[1].at
-  end, self.count, function() return check_put(self, board, layout, self.count) end)
-  self.sent = self.sent + (sent or 0)
-  return sent and true or nil
+  end, self.count, function() return check_put(self, board, layout, self.count) end) or nil
 end
 
 -- Does what all wait for. False: all leave with it; nil: others are gone, or wrote what was read.

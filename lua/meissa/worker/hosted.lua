@@ -57,7 +57,7 @@ local function run_of(told)
   if told.torch then pcall(require, "torch") end -- its generator is to be the replicas' own
   local sent, arrays = message.open(told.sent)
   run = {id = told.id, count = told.count, draws = told.draws, replicas = {}, reduces = 0,
-         bytes = 0, sent = 0, rings = {}, closed = {}, fn = sent[1], arguments = sent[2],
+         bytes = 0, rings = {}, closed = {}, fn = sent[1], arguments = sent[2],
          given = sent[3], arrays = arrays, numbers = {}, seen = 0}
   function run.close(slot) run.closed[slot] = (run.closed[slot] or 0) + 1 end
   for number, each in ipairs(arrays) do run.numbers[each] = number end
@@ -229,7 +229,6 @@ function Crew:meet_others()
     if not met then return met end
     local request = run.replicas[self.first].request
     meetings.count(run, request.kind, request.values)
-    run.bytes, self.collective.sent = run.bytes + self.collective.sent, 0
     self:each(go_on, request.kind == "allReduce" and done or nil)
   end
 end
@@ -269,7 +268,7 @@ function Crew:run()
     end
   end
   run_of(told)
-  run.reduces, run.bytes, run.sent = told.reduces, told.bytes, 0
+  run.reduces, run.bytes = told.reduces, told.bytes
   run.tell = function() self.job:post(true) end
   if told.step > 0 then place_rings(told, self.first) end
   self:each(told.step == 0 and begin or take_up)
@@ -320,7 +319,7 @@ function M.prepare(bytes, job)
     crew:work()
     return buffer.encode {left = crew.left, needed = crew.needed,
                           reduces = run and run.reduces or 0,
-                          bytes = run and run.bytes or 0, sent = run and run.sent or 0,
+                          bytes = run and run.bytes or 0,
                           closed = take_closed(),
                           meetings = crew.collective and crew.collective.meetings or 0}
   end

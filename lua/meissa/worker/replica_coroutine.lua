@@ -5,9 +5,9 @@
 -- "barrier" or "exchange", and what goes with it}; one to exchange gets `merged`, or, with `ring`,
 -- is gone on with as soon as it may (`may_go_on`), and then merges by itself. Whoever carries
 -- replicas of one run in this process has {count =, draws =, replicas = by index, reduces =, bytes
--- =, sent = bytes that are not among these, rings = by slot, tell() = called after each post to a
--- ring, close(number) = called when a replica does not use a slot any more}, with `meeting` while
--- they meet here and `ended` in the end. One thread.
+-- =, rings = by slot, tell() = called after each post to a ring, close(number) = called when a
+-- replica does not use a slot any more}, with `meeting` while they meet here and `ended` in the
+-- end. One thread.
 -- @module meissa.worker.replica_coroutine
 
 local array = require "meissa.array"
@@ -157,8 +157,8 @@ local function exchange_list(self, slot, list, options)
     go_on_there(self, slot, true, function() exchanged:take_late(list) end)
   end
   local request = exchanged:post(list, options, run.rings[slot.number])
+  self.sent = self.sent + exchanged.sent
   if request.ring then
-    run.sent = run.sent + exchanged.sent
     run.tell()
     go_on_there(self, slot, false, function() exchanged:take_there(list) end)
     self.missed = self.missed + exchanged:take_missed()
@@ -230,7 +230,7 @@ end
 
 local function new_replica(run, index)
   local self = {index = index, count = run.count, shards = {}, shard_list = {}, run = run,
-                missed = 0,
+                sent = 0, missed = 0,
                 slots = exchange_slots.new(index, run.count, run.close)}
   self.face = {
     index = index, count = run.count, nodeIndex = index, numNodes = run.count,
@@ -246,7 +246,7 @@ local function new_replica(run, index)
     barrier = function() meet(self, {kind = "barrier"}) end,
     shard = function(value) return shard(self, value) end,
     netStats = function()
-      return {reduces = run.reduces, bytes = run.bytes + run.sent, missed = self.missed}
+      return {reduces = run.reduces, bytes = run.bytes + self.sent, missed = self.missed}
     end,
     exchange = function(face, w, options) return exchange(self, face, w, options) end,
   }
