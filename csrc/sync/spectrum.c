@@ -31,54 +31,103 @@ void ms_topology_matrix(const ms_topology *topology, uint64_t round, double *wei
 
 /* ---- faults ---- */
 
-static int faults_of(const double *weights, size_t n) {
+/* What is wrong with the weights of a phase; `columns` has room for a sum of each. */
+static int faults_of(const ms_topology *topology, uint32_t phase, double *columns) {
+  size_t n = topology->count;
   int faults = 0;
+  memset(columns, 0, n * sizeof *columns);
   for (size_t i = 0; i < n; i++) {
-    double row = 0, column = 0;
-    for (size_t j = 0; j < n; j++) {
-      row += weights[i * n + j];
-      column += weights[j * n + i];
-      if (!(weights[i * n + j] >= 0)) faults |= MS_TOPOLOGY_NEGATIVE;
+    size_t number = phase * n + i;
+    double own = topology->own[number], row = own;
+    columns[i] += own;
+    if (!(own >= 0)) faults |= MS_TOPOLOGY_NEGATIVE;
+    if (!(own > 0)) faults |= MS_TOPOLOGY_NO_SELF;
+    for (uint32_t k = topology->start[number]; k < topology->start[number + 1]; k++) {
+      row += topology->weight[k];
+      columns[topology->from[k]] += topology->weight[k];
+      if (!(topology->weight[k] >= 0)) faults |= MS_TOPOLOGY_NEGATIVE;
     }
     if (!(fabs(row - 1) <= NEAR)) faults |= MS_TOPOLOGY_ROWS;
-    if (!(fabs(column - 1) <= NEAR)) faults |= MS_TOPOLOGY_COLUMNS;
-    if (!(weights[i * n + i] > 0)) faults |= MS_TOPOLOGY_NO_SELF;
+  }
+  for (size_t i = 0; i < n; i++) {
+    if (!(fabs(columns[i] - 1) <= NEAR)) faults |= MS_TOPOLOGY_COLUMNS;
   }
   return faults;
 }
 
-/* Adds to `reach`, who has heard of whom, what a phase's weights bring. */
-static void add_reach(const double *weights, size_t n, uint8_t *reach) {
-  for (size_t e = 0; e < n * n; e++) reach[e] |= weights[e] != 0;
+/* Edges of all phases by one of their ends: those of i lead to to[k], start[i] <= k < start[i + 1].
+ */
+typedef struct neighbours {
+  uint32_t *start, *to;
+} neighbours;
+
+/* Fills `known` with the edges that count, by receiver or by sender. `start` is n + 1 zeros. */
+static void fill_neighbours(const ms_topology *topology, bool by_sender, neighbours *known) {
+  size_t n = topology->count;
+  for (int counts = 1; counts >= 0; counts--) {
+    for (size_t number = 0; number < topology->period * n; number++) {
+      uint32_t to = (uint32_t)(number % n);
+      for (uint32_t k = topology->start[number]; k < topology->start[number + 1]; k++) {
+        if (topology->weight[k] == 0) continue;
+        uint32_t here = by_sender ? topology->from[k] : to;
+        if (counts)
+          known->start[here]++;
+        else
+          known->to[--known->start[here]] = by_sender ? to : topology->from[k];
+      }
+    }
+    for (size_t i = 1; counts && i <= n; i++) known->start[i] += known->start[i - 1];
+  }
 }
 
-/* Warshall's closure; whether it is all. */
-static bool is_closed(uint8_t *reach, size_t n) {
-  for (size_t k = 0; k < n; k++) {
-    for (size_t i = 0; i < n; i++) {
-      if (!reach[i * n + k]) continue;
-      for (size_t j = 0; j < n; j++) reach[i * n + j] |= reach[k * n + j];
+/* Whether all are reached from the first one; `seen` is n zeros, `list` has room for n. */
+static bool reaches_all(const neighbours *known, uint32_t n, uint8_t *seen, uint32_t *list) {
+  uint32_t count = 1;
+  seen[0] = 1;
+  list[0] = 0;
+  for (uint32_t at = 0; at < count; at++) {
+    for (uint32_t k = known->start[list[at]]; k < known->start[list[at] + 1]; k++) {
+      if (seen[known->to[k]]) continue;
+      seen[known->to[k]] = 1;
+      list[count++] = known->to[k];
     }
   }
-  for (size_t e = 0; e < n * n; e++) {
-    if (!reach[e] && e % n != e / n) return false;
+  return count == n;
+}
+
+/* Whether everyone hears of the first one, or the first one of everyone; -1: memory is out. */
+static int is_connected(const ms_topology *topology, bool by_sender) {
+  size_t n = topology->count, edges = topology->start[topology->period * n];
+  neighbours known = {.start = calloc(n + 1, sizeof *known.start),
+                      .to = calloc(edges + 1, sizeof *known.to)};
+  uint8_t *seen = calloc(n, 1);
+  uint32_t *list = calloc(n, sizeof *list);
+  int connected = -1;
+  if (known.start != NULL && known.to != NULL && seen != NULL && list != NULL) {
+    fill_neighbours(topology, by_sender, &known);
+    connected = reaches_all(&known, topology->count, seen, list);
   }
-  return true;
+  free(known.start);
+  free(known.to);
+  free(seen);
+  free(list);
+  return connected;
 }
 
 int ms_topology_faults(const ms_topology *topology) {
-  size_t n = topology->count;
-  double *weights = calloc(n * n, sizeof *weights);
-  uint8_t *reach = calloc(n * n, 1);
-  int faults = weights == NULL || reach == NULL ? -1 : 0;
-  for (uint32_t phase = 0; faults >= 0 && phase < topology->period; phase++) {
-    ms_topology_matrix(topology, phase, weights);
-    faults |= faults_of(weights, n);
-    add_reach(weights, n, reach);
+  if (topology->reduces) return 0;
+  double *columns = calloc(topology->count, sizeof *columns);
+  if (columns == NULL) return -1;
+  int faults = 0;
+  for (uint32_t phase = 0; phase < topology->period; phase++) {
+    faults |= faults_of(topology, phase, columns);
   }
-  if (faults >= 0 && !is_closed(reach, n)) faults |= MS_TOPOLOGY_UNCONNECTED;
-  free(weights);
-  free(reach);
+  free(columns);
+  for (int by_sender = 0; by_sender <= 1; by_sender++) {
+    int connected = is_connected(topology, by_sender);
+    if (connected < 0) return -1;
+    if (!connected) faults |= MS_TOPOLOGY_UNCONNECTED;
+  }
   return faults;
 }
 

@@ -168,6 +168,61 @@ static void test_matrices(void) {
   CHECK(ms_topology_new(MS_TOPOLOGY_MATRIX, 2, 0, 0, bad, &err) == NULL && err.code == MS_OPT);
 }
 
+enum { MOST = 7 };
+
+/* What is wrong with a matrix, by its rows and columns and Warshall's closure. */
+static int expected_faults(const double *w, size_t n) {
+  int faults = 0;
+  bool reach[MOST * MOST];
+  for (size_t i = 0; i < n; i++) {
+    double row = 0, column = 0;
+    for (size_t j = 0; j < n; j++) {
+      row += w[i * n + j];
+      column += w[j * n + i];
+      if (w[i * n + j] < 0) faults |= MS_TOPOLOGY_NEGATIVE;
+      reach[i * n + j] = i == j || w[i * n + j] != 0;
+    }
+    if (!near(row, 1, 1e-9)) faults |= MS_TOPOLOGY_ROWS;
+    if (!near(column, 1, 1e-9)) faults |= MS_TOPOLOGY_COLUMNS;
+    if (w[i * n + i] <= 0) faults |= MS_TOPOLOGY_NO_SELF;
+  }
+  for (size_t k = 0; k < n; k++) {
+    for (size_t e = 0; e < n * n; e++) {
+      reach[e] = reach[e] || (reach[e / n * n + k] && reach[k * n + e % n]);
+    }
+  }
+  for (size_t e = 0; e < n * n; e++) {
+    if (!reach[e]) faults |= MS_TOPOLOGY_UNCONNECTED;
+  }
+  return faults;
+}
+
+/* Random edges, and random weights whose rows sum to 1, some below 0. */
+static void test_random_matrices(void) {
+  int connected = 0;
+  srand(7);
+  for (int t = 0; t < 4000; t++) {
+    uint32_t n = 1 + (uint32_t)(rand() % MOST);
+    double given[MOST * MOST] = {0}, weights[MOST * MOST];
+    for (uint32_t e = 0; e < n * n; e++) given[e] = rand() % 3 == 0;
+    for (uint32_t i = 0; t % 2 == 0 && i < n; i++) {
+      double sum = 0;
+      for (uint32_t j = 0; j < n; j++) sum += given[i * n + j] *= (double)(rand() % 8) - 1;
+      given[i * n + (uint32_t)rand() % n] += 1 - sum;
+    }
+    ms_error err = {0};
+    ms_topology *made = ms_topology_new(MS_TOPOLOGY_MATRIX, n, 0, 0, given, &err);
+    CHECK(made != NULL);
+    if (made == NULL) return;
+    ms_topology_matrix(made, 0, weights);
+    int faults = ms_topology_faults(made);
+    CHECK(faults == expected_faults(weights, n));
+    connected += (faults & MS_TOPOLOGY_UNCONNECTED) == 0;
+    ms_topology_free(made);
+  }
+  CHECK(connected > 500 && connected < 3500);
+}
+
 static void test_refusals(void) {
   ms_error err = {0};
   CHECK(ms_topology_new(MS_TOPOLOGY_RING, 0, 0, 0, NULL, &err) == NULL && err.code == MS_OPT);
@@ -184,6 +239,7 @@ int main(void) {
   test_edges();
   test_regular();
   test_matrices();
+  test_random_matrices();
   test_refusals();
   return ms_test_end();
 }
