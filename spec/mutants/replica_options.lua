@@ -162,6 +162,22 @@ return {
     },
   },
   {
+    rule = "of who hears whom that is kept which somebody needs",
+    finders = {{spec = "spec/sync/many_replicas_spec.lua"}},
+    mutants = {
+      {"rows have room for all", "lua/meissa/sync/post_rows.lua",
+       "topologies.is_complete(settings.topology) and settings.replicas or senders",
+       "settings.replicas"},
+      {"everybody is numbered for each", "lua/meissa/sync/post_rows.lua",
+       "  if topologies.is_complete(settings.topology) then\n    return lazy(",
+       "  if false then\n    return lazy("},
+      {"each has a set of everybody", "lua/meissa/sync/post.lua", "    sets[k] = everyone\n",
+       "    sets[k] = tables.copy(everyone)\n"},
+      {"a replica is its own neighbour", "lua/meissa/sync/post_rows.lua",
+       "    if j ~= k then list[#list + 1] = j end", "    list[#list + 1] = j"},
+    },
+  },
+  {
     rule = "shards are of what all replicas see, and operations give what fits",
     finders = {{spec = "spec/driver/replicas_views_spec.lua"},
                {spec = "spec/driver/replicas_refused_spec.lua"}},

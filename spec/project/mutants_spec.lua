@@ -179,6 +179,7 @@ local PROMISED = {
   "a sum that does not fit is the driver's to tell of, with all as it was",
   "lags of an exchange are of the round that begins, and topologies are what they say",
   "functions that replicas give to an exchange are one, and arrays of options are equal",
+  "of who hears whom that is kept which somebody needs",
   "shards are of what all replicas see, and operations give what fits",
   "workers meet in the midst of their blocks, and nobody waits for one that has left",
   "what replicas cannot do is refused",

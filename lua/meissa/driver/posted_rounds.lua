@@ -134,6 +134,20 @@ local function keep_models(self, g)
   group.drawn = {rows = kept, size = size, made = made}
 end
 
+-- Whom each replica reads in some group: sets, by number.
+local function union_of(exchanges, replicas)
+  local union
+  for _, exchange in ipairs(exchanges) do
+    local sets = exchange:sets(replicas)
+    if exchange.complete then return sets end
+    for k = 1, union and replicas or 0 do
+      for j in tables.each(union[k]) do sets[k][j] = true end
+    end
+    union = sets
+  end
+  return union
+end
+
 -- Rows that begin with what the replicas hold, as version_memory, and with what others had.
 local function open_rows(self, earlier)
   local values, anew = {}, {} -- bytes that a block writes before anybody reads them
@@ -185,15 +199,7 @@ function M.new(run, states, rounds, earlier)
     self.even = self.even or state.group.model and even_loads(self.replicas)
   end
   self.sync.versions = math.max(self.sync.versions, replay.record() and replay.record().depth or 0)
-  local union, sets = {}, {}
-  for g, exchange in ipairs(self.exchanges) do sets[g] = exchange:sets(self.replicas) end
-  for k = 1, self.replicas do
-    union[k] = {[k] = true}
-    for _, of in ipairs(sets) do
-      for j in tables.each(of[k]) do union[k][j] = true end
-    end
-  end
-  self.found = waits.found(union)
+  self.found = waits.found(union_of(self.exchanges, self.replicas))
   open_rows(self, earlier)
   return self
 end

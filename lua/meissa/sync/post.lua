@@ -54,6 +54,7 @@ function M.new(settings, count, told)
   end
   -- Where all hear the same, a process merges it once for all of its replicas. What changes are
   -- added to must be the same, too.
+  self.complete = settings ~= nil and topologies.is_complete(settings.topology)
   local agree = settings ~= nil and settings_of.agree(settings)
   if agree and not settings.filters then
     local adds = settings.merge.kind == "add"
@@ -62,8 +63,7 @@ function M.new(settings, count, told)
     self.common = is_common and doubles(count) or nil
   end
   -- Where all hear all of the round before, what a filter leaves out is left out for all.
-  self.shared = settings and settings.filters and told.exact and receivers > 0 and
-    topologies.is_complete(settings.topology)
+  self.shared = settings and settings.filters and told.exact and receivers > 0 and self.complete
   self.by_round = self.by_round or self.shared and settings.merge.payload == "delta"
   self.ledgers = told.check and settings and settings.rule ~= nil and
     settings.merge.payload == "delta" or false
@@ -77,10 +77,15 @@ function M.new(settings, count, told)
   return self
 end
 
---- Whom each replica reads in any round, itself among them: sets, by number.
+--- Whom each replica reads in any round, itself among them: sets, by number, where each reads all
+-- the same one.
 function Posts:sets(replicas)
-  local sets = {}
-  for k = 1, replicas do
+  local sets, everyone = {}, {}
+  for k = 1, self.complete and replicas or 0 do
+    everyone[k] = true
+    sets[k] = everyone
+  end
+  for k = 1, self.complete and 0 or replicas do
     sets[k] = {[k] = true}
     for j in tables.each(self.from and self.from[k] or {}) do sets[k][j] = true end
   end
@@ -106,7 +111,8 @@ end
 function Posts:post(k, t, row)
   local settings, count, at, value = self.settings, self.count, self.at, row
   if not settings then return end
-  local receivers, change = self.tells[t % settings.topology.period][k], nil
+  local of, change = self.tells[t % settings.topology.period], nil
+  local told = self.complete and settings.replicas - 1 or #of[k]
   if self:are_changes() then
     change = self.by_round and row + at.total or self.change
     lib.ms_replica_change(change, value, self.before, count)
@@ -118,20 +124,25 @@ function Posts:post(k, t, row)
   local bytes
   if settings.push_sum then
     add(row + at.sum, self.change, count)
-    bytes = #receivers * (lib.ms_filter_bytes(count, count) + 8)
-    if not self.mixes then give_away(self, row, k, receivers) end
+    bytes = told * (lib.ms_filter_bytes(count, count) + 8)
+    if not self.mixes then give_away(self, row, k, of[k]) end
   elseif settings.filters then
-    bytes = filters.tell(self, row, k, receivers, value,
+    bytes = filters.tell(self, row, k, of[k], value,
                          settings.merge.payload == "delta" and change or nil)
   elseif topologies.reduces(settings.topology) then
     bytes = k == 1 and topologies.reduction_bytes(settings.topology, count) or 0
   else
-    bytes = #receivers * lib.ms_filter_bytes(count, count)
+    bytes = told * lib.ms_filter_bytes(count, count)
   end
   row[at.bytes] = row[at.bytes] + bytes
 end
 
 -- ------------------------------------------------------------------------------------- merging
+
+-- Where replica k's row has which round of a sender it has heard.
+local function heard_of(self, row, k, sender)
+  return row + (self.at.heard + (self.complete and sender - 1 or self.from[k][sender]))
+end
 
 -- Where replica k's row has what was taken of a sender.
 local function taken_of(self, row, k, sender)
@@ -143,8 +154,8 @@ local function merge_push_sum(self, k, rows, row)
   local at, count = self.at, self.count
   local sum = row + at.sum
   for j = 1, self.settings.replicas do
-    local place = row + (at.heard + j - 1)
-    if self.from[k][j] and rows.seen(j) > place[0] then
+    local place = self.from[k][j] and heard_of(self, row, k, j)
+    if place and rows.seen(j) > place[0] then
       local sent, taken = edge_of(self, rows.of(j), j, k), taken_of(self, row, k, j)
       place[0] = rows.seen(j)
       lib.ms_replica_accumulate(sum, 1, sent, taken, count + 1)
@@ -186,7 +197,7 @@ local function hear(self, k, t, rows, row)
     heard.distance[heard.own] = 0
   end
   for s, sender in ipairs(senders) do
-    local version, place = rows.seen(sender), row + (at.heard + sender - 1)
+    local version, place = rows.seen(sender), heard_of(self, row, k, sender)
     if not heard.own and sender > k then put_own() end
     local is_new = version > place[0] and version >= rows.oldest
     if delta or is_new then

@@ -20,28 +20,43 @@
 --   times   if controllers ask for them, of private state, too: seconds of exchanges, of bodies
 -- @module meissa.sync.post_rows
 
+local tables = require "meissa.base.tables"
 local topologies = require "meissa.sync.topology"
 
 local M = {}
+
+local function others_of(settings, k)
+  local list = {}
+  for j = 1, settings.replicas do
+    if j ~= k then list[#list + 1] = j end
+  end
+  return list
+end
 
 --- Whom replica k hears in round t, and with what weights: everybody, of a reduction.
 function M.senders(settings, k, t)
   local topology = settings.topology
   if not topologies.reduces(topology) then return topologies.senders(topology, k, t) end
-  local list, weights = {}, {}
-  for j = 1, settings.replicas do
-    if j ~= k then list[#list + 1], weights[#weights + 1] = j, 1 / settings.replicas end
-  end
+  local list, weights = others_of(settings, k), {}
+  for s = 1, #list do weights[s] = 1 / settings.replicas end
   return list, weights
+end
+
+-- By replica, what is made when it is first asked for: where all hear all others most is not.
+local function lazy(make)
+  return setmetatable({}, {__index = function(made, k)
+    made[k] = make(k)
+    return made[k]
+  end})
 end
 
 --- By phase of the topology's period and by replica, whom it tells.
 function M.tells(settings)
-  local tells = {}
+  local tells, complete = {}, topologies.is_complete(settings.topology)
   for phase = 0, settings.topology.period - 1 do
-    local of = {}
-    for k = 1, settings.replicas do of[k] = {} end
-    for to = 1, settings.replicas do
+    local of = complete and lazy(function(k) return others_of(settings, k) end) or {}
+    for k = 1, complete and 0 or settings.replicas do of[k] = {} end
+    for to = 1, complete and 0 or settings.replicas do
       for _, from in ipairs((M.senders(settings, to, phase))) do table.insert(of[from], to) end
     end
     tells[phase] = of
@@ -49,18 +64,38 @@ function M.tells(settings)
   return tells
 end
 
---- The number of each neighbour in any round, from 0: number[k][other]; and how many there are at
--- most.
+--- How many a replica tells at most in a round.
+function M.most_receivers(settings)
+  if topologies.is_complete(settings.topology) then return settings.replicas - 1 end
+  local most = 0
+  for _, of in tables.each(M.tells(settings)) do
+    for _, receivers in ipairs(of) do most = math.max(most, #receivers) end
+  end
+  return most
+end
+
+-- The number of each neighbour of replica k in any round, from 0, and how many there are.
+local function number_all_of(settings, list_of, k)
+  local seen, count = {}, 0
+  for phase = 0, settings.topology.period - 1 do
+    for _, other in ipairs(list_of(k, phase)) do
+      if not seen[other] then seen[other], count = count, count + 1 end
+    end
+  end
+  return seen, count
+end
+
+--- These numbers of all replicas: number[k][other]; and how many there are at most.
 function M.number_all(settings, list_of)
+  if topologies.is_complete(settings.topology) then
+    return lazy(function(k) return (number_all_of(settings, list_of, k)) end),
+      settings.replicas - 1
+  end
   local numbers, most = {}, 0
   for k = 1, settings.replicas do
-    local seen, count = {}, 0
-    for phase = 0, settings.topology.period - 1 do
-      for _, other in ipairs(list_of(k, phase)) do
-        if not seen[other] then seen[other], count = count, count + 1 end
-      end
-    end
-    numbers[k], most = seen, math.max(most, count)
+    local count
+    numbers[k], count = number_all_of(settings, list_of, k)
+    most = math.max(most, count)
   end
   return numbers, most
 end
@@ -105,7 +140,7 @@ function M.lay_out(settings, count, receivers, senders, told)
   if told.shared and at.total then take("changed", count) end
   local edges = told.shared and 1 or receivers
   if settings.filters or gives then take("edges", edges * at.edge) end
-  take("heard", settings.replicas)
+  take("heard", topologies.is_complete(settings.topology) and settings.replicas or senders)
   take("bytes", 1)
   take("missed", 1)
   take_times()

@@ -162,15 +162,6 @@ end
 -- Bytes of a message of one element.
 local LEAST = 28
 
--- How many others a replica tells at most.
-local function most_receivers(s)
-  local most = 0
-  for _, of in tables.each(post_rows.tells(s)) do
-    for _, receivers in ipairs(of) do most = math.max(most, #receivers) end
-  end
-  return most
-end
-
 -- Each a reason why settings are no combination, or nothing.
 local REFUSALS = {
   function(s)
@@ -242,7 +233,7 @@ local REFUSALS = {
     end
   end,
   function(s)
-    local most = s.quota < math.huge and most_receivers(s) or 0
+    local most = s.quota < math.huge and post_rows.most_receivers(s) or 0
     if s.quota < most * LEAST then
       return string.format("quota = %s bytes a round has no room for an element in each message " ..
                            "of a replica, which tells %d others over topology %s: at least %d",

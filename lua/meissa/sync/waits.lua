@@ -162,9 +162,10 @@ end
 
 --- Sets of ranges, by range, as M.packed takes them: whether each has all is found out.
 function M.found(sets)
-  local full = true
+  local full, known = true, nil
   for r = 1, #sets do
-    for other = 1, #sets do full = full and sets[r][other] == true end
+    for other = 1, sets[r] == known and 0 or #sets do full = full and sets[r][other] == true end
+    known = sets[r]
   end
   return {sets = sets, full = full}
 end
