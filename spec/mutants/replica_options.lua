@@ -196,4 +196,14 @@ return {
        "named[face[kind]] = {NAME, kind} end", "named[kind] = nil end"},
     },
   },
+  {
+    rule = "machine code goes through the lists of replicas in their order",
+    finders = {{spec = "spec/driver/replicate_order_spec.lua"}},
+    mutants = {
+      {"as if all went on by one", "csrc/kernel/native/c_block.c",
+       "ms_c_line(w, \"if (ms_apart != 0) break;\");", ""},
+      {"outer indices stay", "csrc/kernel/native/c_block.c",
+       "for (uint32_t d = 1; d < inner; d++)", "for (uint32_t d = inner; d < inner; d++)"},
+    },
+  },
 }

@@ -204,6 +204,7 @@ local PROMISED = {
   "loops of rounds and replicas in a body have what the body's names hold",
   "what controllers choose goes with private state, and is told as what it leaves",
   "private state has any type, models any memory, and each name of sync is one for all",
+  "machine code goes through the lists of replicas in their order",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

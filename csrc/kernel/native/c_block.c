@@ -103,6 +103,42 @@ static void nest_loop(ms_writer *w, uint32_t d, ms_c_innermost *innermost) {
             step);
 }
 
+/* ---- stretches ---- */
+
+/* Whether iterations come in lists of ranges' indices, as those of replicas do, in which long
+ * stretches go on by one in the innermost dimension: within one the body's index is not loaded from
+ * the list, so that iterations depend on nothing but their number. */
+static bool in_stretches(const ms_writer *w, bool entries) {
+  const ms_kernel_job *job = w->emitter->job;
+  return entries && job->space->shared && extent_of(w, w->emitter->dims - 1)->range.step == 1 &&
+         !ms_emitter_draws(job) && w->emitter->value == NULL;
+}
+
+/* Begins a stretch, to entry ms_to: as long as it is, its second half is looked at for more. What
+ * is in no order has stretches of one. */
+static void begin_stretch(ms_writer *w) {
+  uint32_t inner = w->emitter->dims;
+  ms_c_line(w, "while (x1 <= last) {");
+  ms_c_line(w, "const int64_t ms_from = x1 - 1, ms_left = last - ms_from;");
+  ms_c_line(w, "int64_t ms_to = 1;");
+  ms_c_line(w, "while (ms_to < ms_left) {");
+  ms_c_line(w, "const int64_t ms_end = 2 * ms_to < ms_left ? 2 * ms_to : ms_left;");
+  ms_c_line(w, "uint32_t ms_apart = 0;");
+  ms_c_line(w, "for (int64_t k = ms_to; k < ms_end; k++) {");
+  ms_c_line(w,
+            "ms_apart |= (uint32_t)ms_coord%u[ms_from + k] - (uint32_t)ms_coord%u[ms_from] - "
+            "(uint32_t)k;",
+            inner, inner);
+  for (uint32_t d = 1; d < inner; d++)
+    ms_c_line(w, "ms_apart |= (uint32_t)ms_coord%u[ms_from + k] - (uint32_t)ms_coord%u[ms_from];",
+              d, d);
+  ms_c_line(w, "}");
+  ms_c_line(w, "if (ms_apart != 0) break;");
+  ms_c_line(w, "ms_to = ms_end;");
+  ms_c_line(w, "}");
+  ms_c_line(w, "ms_to += ms_from;");
+}
+
 /* ---- loop variables ---- */
 
 static bool small(const ms_range *range) {
@@ -117,6 +153,10 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   const char *name = ms_c_local_name(w, symbol);
   const char *from =
       entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
+  if (in_stretches(w, entries))
+    from = d + 1 < w->emitter->dims
+               ? ms_c_text(w, "ms_coord%u[ms_from]", d + 1)
+               : ms_c_text(w, "(ms_coord%u[ms_from] + (x1 - 1 - ms_from))", d + 1);
   if (w->copy > 0 && d + 1 == w->emitter->dims)
     from = ms_c_text(w, "(%s + (%" PRId64 "))", from, w->copy * extent_of(w, d)->range.step);
   *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};
@@ -286,12 +326,17 @@ static void write_loops(ms_writer *w, bool entries) {
   uint32_t outer = entries ? 0 : w->emitter->dims - 1;
   ms_c_innermost loop = {.name = "x1", .end = "last", .step = 1};
   for (uint32_t d = 0; d <= outer && !entries; d++) nest_loop(w, d, &loop);
+  bool stretches = in_stretches(w, entries);
+  if (stretches) {
+    begin_stretch(w);
+    loop.end = "ms_to";
+  }
   ms_text inside = {0}, *out = w->out;
   w->out = &inside;
   write_iteration(w, entries);
   w->out = out;
   loop.index = draw_index(w, entries);
-  uint32_t opened = outer + ms_c_draws_open(w, &loop);
+  uint32_t opened = outer + (stretches ? 1 : 0) + ms_c_draws_open(w, &loop);
   ms_text_append(w->out, inside.bytes, inside.length);
   w->failed = w->failed || inside.failed;
   ms_text_free(&inside);
