@@ -122,18 +122,109 @@ const char *ms_encoded_fault(const char *bytes, size_t size, bool integers) {
   return bytes_left(&s) == 0 ? NULL : "goes on after its end";
 }
 
-bool ms_encoded_is_plain(const char *bytes, size_t size) {
+bool ms_encoded_walk_begin(ms_encoded_walk *walk, const char *bytes, size_t size) {
   const unsigned char *first = (const unsigned char *)bytes;
   scan s = {.at = first, .end = first + size};
   uint32_t tag;
   if (!take_count(&s, &tag) || tag < TAG_TABLE || tag > TAG_TABLE_LAST) return false;
   if (open_table(&s, tag) != NULL) return false;
-  for (uint64_t left = s.levels[1].left; left > 0; left--) {
-    if (!take_count(&s, &tag)) return false;
-    size_t more = tag >= TAG_STRING ? tag - TAG_STRING : tag == TAG_NUMBER ? 8 : 0;
-    if (tag == TAG_INT) more = 4;
-    bool plain = tag >= TAG_STRING || tag <= TAG_TRUE || tag == TAG_NUMBER || tag == TAG_INT;
-    if (!plain || skip(&s, more) != NULL) return false;
+  uint64_t paired = s.levels[1].paired;
+  *walk = (ms_encoded_walk){.at = s.at,
+                            .end = s.end,
+                            .key = tag - TAG_TABLE >= 4 ? 1 : 0,
+                            .array = s.levels[1].left - paired,
+                            .paired = paired / 2};
+  return true;
+}
+
+/* Bytes of a plain value behind its tag; SIZE_MAX: it is none. */
+static size_t plain_size(uint32_t tag) {
+  if (tag >= TAG_STRING) return tag - TAG_STRING;
+  if (tag == TAG_NUMBER) return sizeof(double);
+  if (tag == TAG_INT) return sizeof(int32_t);
+  return tag <= TAG_TRUE ? 0 : SIZE_MAX;
+}
+
+static double number_at(const unsigned char *bytes, uint32_t tag) {
+  double number;
+  int32_t whole;
+  if (tag == TAG_NUMBER) {
+    memcpy(&number, bytes, sizeof number);
+    return number;
   }
-  return bytes_left(&s) == 0;
+  memcpy(&whole, bytes, sizeof whole);
+  return whole;
+}
+
+/* Reads a plain value; false: there is none. */
+static bool take_item(ms_encoded_walk *walk, ms_encoded_item *item, uint32_t *tag) {
+  scan s = {.at = walk->at, .end = walk->end};
+  if (!take_count(&s, tag)) return false;
+  size_t size = plain_size(*tag);
+  if (size > bytes_left(&s)) return false;
+  item->bytes = (const char *)walk->at;
+  item->is_number = *tag == TAG_NUMBER || *tag == TAG_INT;
+  if (item->is_number) item->number = number_at(s.at, *tag);
+  walk->at = s.at + size;
+  item->size = (size_t)(walk->at - (const unsigned char *)item->bytes);
+  return true;
+}
+
+int ms_encoded_walk_next(ms_encoded_walk *walk, ms_encoded_item *key, ms_encoded_item *value) {
+  uint32_t tag;
+  while (walk->array > 0) {
+    *key = (ms_encoded_item){.number = (double)walk->key++, .is_number = true};
+    walk->array--;
+    if (!take_item(walk, value, &tag)) return -1;
+    if (tag != TAG_NIL) return 1;
+  }
+  while (walk->paired > 0) {
+    walk->paired--;
+    if (!take_item(walk, key, &tag) || tag == TAG_NIL) return -1;
+    if (!take_item(walk, value, &tag)) return -1;
+    if (tag != TAG_NIL) return 1;
+  }
+  return walk->at == walk->end ? 0 : -1;
+}
+
+bool ms_encoded_is_plain(const char *bytes, size_t size, bool numbers) {
+  ms_encoded_walk walk;
+  ms_encoded_item key, value;
+  if (!ms_encoded_walk_begin(&walk, bytes, size)) return false;
+  int got;
+  while ((got = ms_encoded_walk_next(&walk, &key, &value)) > 0) {
+    if (numbers && !value.is_number) return false;
+  }
+  return got == 0;
+}
+
+bool ms_encoded_is_same(const char *one, const char *other, size_t size) {
+  return memcmp(one, other, size) == 0;
+}
+
+static void add_count(ms_text *out, uint32_t count) {
+  char bytes[5];
+  size_t size = 1;
+  bytes[0] = (char)count;
+  if (count >= 0x1fe0) {
+    bytes[0] = (char)0xff;
+    memcpy(bytes + 1, &count, sizeof count);
+    size = 5;
+  } else if (count >= 0xe0) {
+    bytes[0] = (char)(0xe0 | (count - 0xe0) >> 8);
+    bytes[1] = (char)(count - 0xe0);
+    size = 2;
+  }
+  ms_text_append(out, bytes, size);
+}
+
+void ms_encoded_add_list(ms_text *out, uint32_t count, const ms_text *items) {
+  add_count(out, TAG_TABLE + 4);
+  add_count(out, count + 1); /* with what would be at 0 */
+  ms_text_append(out, items->bytes, items->length);
+}
+
+void ms_encoded_number(double number, char item[MS_ENCODED_NUMBER]) {
+  item[0] = TAG_NUMBER;
+  memcpy(item + 1, &number, sizeof number);
 }

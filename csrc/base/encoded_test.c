@@ -97,7 +97,7 @@ static void test_any(void) {
     char *copy = malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
     ms_encoded_fault(copy, size, round % 2 == 0);
-    ms_encoded_is_plain(copy, size);
+    ms_encoded_is_plain(copy, size, round % 2 == 0);
     free(copy);
     free(bytes);
   }
@@ -120,7 +120,7 @@ static void test_plain(void) {
               {"\x0c\x03\x02\x06\1\2\3\4\x02", 9, false},
               {"\x0c\x03\x02\x06\1\2\3\4", 8, true}};
   for (size_t k = 0; k < sizeof each / sizeof each[0]; k++)
-    CHECK(ms_encoded_is_plain(each[k].bytes, each[k].size) == each[k].plain);
+    CHECK(ms_encoded_is_plain(each[k].bytes, each[k].size, false) == each[k].plain);
 }
 
 int main(void) {

@@ -181,11 +181,11 @@ return {
     finders = {encoded, {spec = "csrc/base/encoded_test.c"}},
     mutants = {
       {"tables lead nowhere", "csrc/base/encoded.c",
-       "bool plain = tag >= TAG_STRING ||", "bool plain = tag >= TAG_TABLE ||"},
+       "return tag <= TAG_TRUE ? 0 : SIZE_MAX;", "return tag <= TAG_TABLE ? 0 : SIZE_MAX;"},
       {"keys are not looked at", "csrc/binding/plain.c",
        "is_plain(L, -1) && is_plain(L, -2);", "is_plain(L, -1);"},
       {"what cannot be encoded is plain", "lua/meissa/base/encoded.lua",
-       "  plain = false\n", "  plain = true\n"},
+       "    room:free()\n    return nil\n", "    room:free()\n    return inner\n"},
     },
   },
   {

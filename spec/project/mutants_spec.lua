@@ -103,6 +103,7 @@ local PROMISED = {
   "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",
   "what stands outside of a loop returns as itself, and functions of the body do not",
+  "sums by key add up in the order of the blocks",
   "the second of two branches gets what the first does not take",
   "what is asked for nil is never false",
   "blocks of reductions are merged as the loop combines",

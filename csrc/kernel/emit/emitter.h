@@ -24,6 +24,7 @@
   X(GREATER, "greater")      \
   X(LESS, "less")            \
   X(SLICE, "slice")          \
+  X(KEYED, "keyed")          \
   X(AT, "at")                \
   X(TOUCH, "touch")          \
   X(TOUCH_ROW, "touch_row")

@@ -248,6 +248,16 @@ static void declare_ranks(ms_emitter *emitter, const ms_kernel_info *info) {
   }
 }
 
+/* A block's part of a table; sums by key and sets make use of its outermost range. */
+static void begin_table(ms_emitter *emitter, ms_scalar_role role, const char *dim) {
+  if (role == MS_ROLE_LISTED) {
+    ms_text_add(emitter->out, "{}");
+    return;
+  }
+  ms_emitter_helper(emitter, role == MS_ROLE_SLICED ? MS_HELPER_SLICE : MS_HELPER_KEYED);
+  ms_text_format(emitter->out, "(%slo%s,%shi%s)", emitter->prefix, dim, emitter->prefix, dim);
+}
+
 /* Scalars of the plan as locals of the block function. */
 void ms_variables_declare(ms_emitter *emitter, const ms_kernel_info *info) {
   declare_heads(emitter);
@@ -268,11 +278,8 @@ void ms_variables_declare(ms_emitter *emitter, const ms_kernel_info *info) {
     ms_text_format(emitter->out, " local %sc%u=", emitter->prefix, c + 1);
     if (is_reduction(emitter, c) && ms_variable_identity(emitter, c) != NULL) {
       ms_text_add(emitter->out, ms_variable_identity(emitter, c));
-    } else if (emitter->scalar[c]->role > MS_ROLE_SLICED) {
-      ms_text_add(emitter->out, "{}");
-    } else if (emitter->scalar[c]->role == MS_ROLE_SLICED) {
-      ms_emitter_helper(emitter, MS_HELPER_SLICE);
-      ms_text_add(emitter->out, "()");
+    } else if (emitter->scalar[c]->role >= MS_ROLE_SLICED) {
+      begin_table(emitter, emitter->scalar[c]->role, info->entries ? "" : "1");
     } else if (ms_variable_is_result(emitter, c)) {
       ms_emitter_helper(emitter, MS_HELPER_NONE);
     } else {

@@ -2,22 +2,26 @@
 --- Gathered tables: what a block has put into a list, counted by key, marked or assigned by key, on
 -- its way to the driver's table.
 --
--- Numbers travel as packed doubles, other plain values as string.buffer has them; a table of
--- anything else stays with the rest of the block's results. The merged table has the elements in
+-- Numbers travel as packed doubles, other plain values as string.buffer has them; so do sums by key
+-- and sets, whose keys C brings together (csrc/sync/key_sums.h). A table of anything else stays
+-- with the rest of the block's results. The merged table has the elements in
 -- the order in which the blocks come or, where blocks run in another order than the loop, in the
 -- order of the iterations that appended them: such a block also tells its *runs*, how long its list
 -- was after each iteration that appended to it, and the subscripts of the iteration.
 -- @module meissa.kernel.gathered
 local buffer = require("string.buffer")
 local encoded = require("meissa.base.encoded")
+local errors = require("meissa.base.errors")
 local ffi = require("ffi")
 local order = require("meissa.kernel.order")
 local tables = require("meissa.base.tables")
 
+local lib = require("meissa.base.c_core").lib
+
 local M = {}
 
 --- How a table travels.
-M.NUMBERS, M.PLAIN, M.OTHER = "n", "p", "o"
+M.NUMBERS, M.PLAIN, M.OTHER, M.KEYED = "n", "p", "o", "k"
 
 -- -------------------------------------------------------------------------------------- packing
 
@@ -78,7 +82,15 @@ function M.pack_list(list)
   return list, M.OTHER
 end
 
---- A block's sums or values by key, or its set, on their way; as pack_list.
+--- A block's sums by key, or its set, on their way; as pack_list, with KEYED.
+-- @tab part of one block @bool sums whether it has sums
+function M.pack_keyed(part, sums)
+  local bytes = encoded.plain(part, sums)
+  if bytes then return bytes, M.KEYED end
+  return M.pack_keys(part)
+end
+
+--- A block's values by key on their way; as pack_list.
 -- @tab part of one block
 function M.pack_keys(part)
   local count, numbers = 0, true
@@ -159,6 +171,73 @@ local function add(whole, key, value)
   whole[key] = before and before + value or value
 end
 
+-- What blocks have by key is noted by C until M.finish_keyed, unless it is of another kind. What
+-- stands for one of them is {value = the driver's table, noted =, constant = of a set}.
+
+local function out_of_memory()
+  errors.raise("WRK", "out of memory for what blocks have by key, or what they sent is broken")
+end
+
+local function note(out, part, sums)
+  local noted = out.noted
+  if not noted then
+    noted = lib.ms_key_sums_new()
+    if noted == nil then out_of_memory() end
+    noted = ffi.gc(noted, lib.ms_key_sums_free)
+    out.noted = noted
+  end
+  if lib.ms_key_sums_note(noted, part, #part, sums) ~= 0 then out_of_memory() end
+end
+
+-- Gives C what the driver's table has for keys; false where it has other things than numbers, which
+-- a block may have left there.
+local function give_before(noted, whole, keys)
+  local values = lib.ms_key_sums_values(noted)
+  for k = 1, #keys do
+    local before = whole[keys[k]]
+    if before then
+      if type(before) ~= "number" then return false end
+      values[k - 1] = before
+    end
+  end
+  return true
+end
+
+local size_type = ffi.typeof("size_t[1]")
+
+-- Adds what is noted, as C does, but in Lua.
+local function add_plainly(noted, whole, keys)
+  local count = size_type()
+  local pairs_of = lib.ms_key_sums_noted(noted, count)
+  for k = 0, tonumber(count[0]) - 1 do
+    add(whole, keys[tonumber(pairs_of[k].key) + 1], pairs_of[k].value)
+  end
+end
+
+-- Adds what is noted to sums by key.
+local function add_noted(noted, whole, keys)
+  if not give_before(noted, whole, keys) then return add_plainly(noted, whole, keys) end
+  lib.ms_key_sums_add(noted)
+  local values = lib.ms_key_sums_values(noted)
+  for k = 1, #keys do whole[keys[k]] = values[k - 1] end
+end
+
+--- Puts what is noted into the driver's table, if anything is.
+-- @tab out see M.add
+function M.finish_keyed(out)
+  local noted, whole, constant, size = out.noted, out.value, out.constant, size_type()
+  if not noted then return end
+  local list = lib.ms_key_sums_keys(noted, size)
+  if list == nil then out_of_memory() end
+  local keys = buffer.decode(ffi.string(list, size[0]))
+  if constant == nil then
+    add_noted(noted, whole, keys)
+  else
+    for k = 1, #keys do whole[keys[k]] = constant end
+  end
+  out.noted = nil
+end
+
 -- Calls put(whole, key, value) for what a block has by key.
 local function each_key(whole, part, kind, put)
   if kind == M.NUMBERS then
@@ -173,13 +252,31 @@ local function each_key(whole, part, kind, put)
 end
 
 --- Puts a block's sums by key to those of the blocks before it.
--- @tab whole the driver's table @param part what pack_keys gave @string kind likewise
-function M.add(whole, part, kind) each_key(whole, part, kind, add) end
+-- @tab out `value` is the driver's table; the rest belongs to these functions
+-- @param part what pack_keyed gave @string kind likewise
+function M.add(out, part, kind)
+  if kind == M.KEYED then return note(out, part, true) end
+  M.finish_keyed(out)
+  each_key(out.value, part, kind, add)
+end
 
 local function set(whole, key, value) whole[key] = value end
 
---- Puts a block's set, or values, to those of the blocks before it; as M.add.
+--- Puts values by key to those of the blocks before it.
+-- @tab whole the driver's table @param part what pack_keys gave @string kind likewise
 function M.mark(whole, part, kind) each_key(whole, part, kind, set) end
+
+--- Puts a block's set, all of whose keys have one constant in all blocks, to those of the blocks
+-- before it; as M.add.
+function M.unite(out, part, kind)
+  if kind ~= M.KEYED then return M.mark(out.value, part, kind) end
+  if out.constant == nil then
+    local _, constant = tables.next(encoded.from_message(part))
+    if constant == nil then return end
+    out.constant = constant
+  end
+  note(out, part, false)
+end
 
 --- Puts lists of blocks that run in another order than the loop to the end of the driver's table.
 -- @tab whole the table

@@ -3,6 +3,7 @@
 -- row builtins. The fast paths are one comparison each once compiled; what fails goes to the
 -- arrays' own face, so the errors are the same as outside a loop.
 -- @module meissa.kernel.helpers
+local new_table = require("table.new")
 local errors = require("meissa.base.errors")
 local known = require("meissa.capture.known")
 local random = require("meissa.kernel.random")
@@ -163,6 +164,15 @@ function M.sliced(slice)
   local part, gone = parts[slice], {}
   for key in tables.each(part.gone) do gone[#gone + 1] = key end
   return part.content, gone
+end
+
+-- Keys that a table has room for at most when a block begins: to grow to so many takes as long as
+-- to put them in.
+local MOST_ROOM = 1024
+
+--- A table that will have keys, with room for as many as there are indices from one to the other.
+function M.keyed(first, last)
+  return new_table(0, math.min(math.abs(last - first) + 1, MOST_ROOM))
 end
 
 -- A loop in a body whose text is a kernel's calls them: they read what they are given.

@@ -117,7 +117,7 @@ local function is_unchanged(noted, value)
   local values = noted.encoder.values
   local kept = noted.count == 1 and values[1] == value and getmetatable(value) == nil or
     noted.count > 1 and has_tables(values, value, noted.count)
-  return kept and content_of(value) == noted.content
+  return kept and encoded.is(value, noted.content)
 end
 
 -- Bytes that a value takes at least.

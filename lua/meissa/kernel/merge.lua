@@ -304,11 +304,10 @@ local function positions_of(info, text)
   return found, origins
 end
 
--- Puts a block's list, sums or set to those of the blocks before it; a list with runs is kept until
--- M.finish.
+-- Puts a block's list, sums or set to those before it; a list with runs is kept until M.finish.
 local function gather(out, result, part, kind, runs)
   if result.role ~= "listed" then
-    gathered[result.role == "counted" and "add" or "mark"](out.value, part, kind)
+    gathered[result.role == "counted" and "add" or "unite"](out, part, kind)
   elseif runs then
     out.waiting = out.waiting or {}
     table.insert(out.waiting, { part = part, kind = kind, runs = runs })
@@ -386,13 +385,14 @@ function M.take(info, final, block)
   end
 end
 
---- What can be done once all blocks are taken: lists whose blocks run in another order than the
--- loop, and first values that last.
+--- What can be done once all blocks are taken: sums by key and sets, lists whose blocks run in
+-- another order than the loop, and first values that last.
 -- @tab info of the kernel @tab final see M.take
 function M.finish(info, final)
   for n, out in ipairs(final) do
     if out.lasting then assign(arranged[info].of[n], final, out.lasting) end
     if out.streaks then finish_streaks(info, arranged[info].of[n], final) end
+    gathered.finish_keyed(out)
     if out.waiting then gathered.append_in_order(out.value, out.waiting, info.dim_count) end
   end
 end
