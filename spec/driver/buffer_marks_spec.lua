@@ -28,6 +28,9 @@ local STATEMENTS = {
   "tb[q % A + 1][p % B + 1]:axpy(x - 1, ones)",
   "local plane = tb[q % A + 1] plane[p % B + 1][k] = plane[p % B + 1][k] + x",
   "local plane = tb[q % A + 1] local row = plane[p % B + 1] row[k] = row[k] + x",
+  "local part = vb[q]:narrow(1, k, C - k + 1) part[1], part[#part] = part[1] + x, part[#part] + 2",
+  "local column = vb:select(2, k) column[q] = column[q] + x",
+  "local column = tb[q % A + 1]:select(2, k) column[p % B + 1] = column[p % B + 1] - x",
   "bump(p, x)",
   "local b = vb b[q][C] = b[q][C] + x",
 }
@@ -72,6 +75,30 @@ Row.__index = function(row, key)
 end
 Row.__newindex = function(row, key, value)
   if type(key) == "table" then row[key[1]][key[2]] = value else rawset(row, key, value) end
+end
+
+-- A part: element k of it is what place(k) gives, a table and a key.
+local function part(count, place)
+  local proxy = newproxy(true)
+  local meta = getmetatable(proxy)
+  meta.__len = function() return count end
+  meta.__index = function(_, k)
+    local row, key = place(k)
+    return row[key]
+  end
+  meta.__newindex = function(_, k, value)
+    local row, key = place(k)
+    row[key] = value
+  end
+  return proxy
+end
+
+function Row:narrow(_, first, count)
+  return part(count, function(k) return self, first + k - 1 end)
+end
+
+function Row:select(_, key)
+  return part(#self, function(k) return self[k], key end)
 end
 
 function Row:axpy(a, x) for k in ipairs(self) do self[k] = self[k] + a * x[k] end end

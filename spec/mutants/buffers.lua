@@ -53,6 +53,10 @@ return {
     mutants = {
       {"machine code does not mark elements", "csrc/kernel/native/c_assign.c",
        "if (target->name == NULL) ms_c_touch_target(w, &target->site, to);", ""},
+      {"machine code does not mark elements of parts", "csrc/kernel/native/c_array.c",
+       "if (!is_marked(w, site->kind.array)) return;\n  bool part",
+       "if (site->kind.object == MS_OBJECT_PART || !is_marked(w, site->kind.array)) return;\n"
+         .. "  bool part"},
       {"machine code marks no rows with names", "csrc/kernel/native/c_array.c",
        "  touch_row(w, location);\n", ""},
       {"machine code takes long rows to be marked", "csrc/kernel/native/c_array.c",

@@ -11,6 +11,7 @@
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_lists.h"
+#include "kernel/native/c_part.h"
 #include "kernel/native/c_value.h"
 
 uint32_t ms_c_array(const ms_writer *w, uint32_t capture) {
@@ -178,8 +179,6 @@ static const char *offset_of(ms_writer *w, const ms_index_keys *keys, uint32_t c
 /* In words, the value that is indexed and is no dense array of numbers. */
 static const char *what_else(const ms_writer *w, const ms_node *base) {
   const ms_node *value;
-  if (ms_typed_expression(w->typed, base).object == MS_OBJECT_PART)
-    return "a part that a method gives, of which only LuaJIT reads elements";
   uint32_t at = ms_typed_binding(w->typed, base, &value);
   if (at == MS_NO_CAPTURE) return "no array of numbers that is known here";
   switch (w->emitter->job->bindings[at].kind) {
@@ -201,7 +200,7 @@ static const char *what_else(const ms_writer *w, const ms_node *base) {
 static bool take_apart(ms_writer *w, const ms_node *node, ms_index_keys *keys, ms_kind_of *object) {
   if (!find_keys(w, node, keys)) return false;
   *object = ms_typed_expression(w->typed, keys->base);
-  if (object->object != MS_OBJECT_VIEW) {
+  if (object->object != MS_OBJECT_VIEW && object->object != MS_OBJECT_PART) {
     ms_c_refuse(w, node, "`%s` is %s", ms_c_source(w, keys->base), what_else(w, keys->base));
     return false;
   }
@@ -238,7 +237,8 @@ static void touch_row(ms_writer *w, const ms_c_location *row) {
 
 void ms_c_touch_target(ms_writer *w, const ms_c_site *site, const char *element) {
   if (!is_marked(w, site->kind.array)) return;
-  const char *length = row_length(w, site->kind.array, site->kind.given);
+  bool part = site->kind.object == MS_OBJECT_PART;
+  const char *length = part ? NULL : row_length(w, site->kind.array, site->kind.given);
   if (length != NULL) ms_c_line(w, "if (%s > MS_TOUCHED_ROW) {", length);
   ms_c_touch(w, site->kind.array, ms_c_text(w, "&%s", element), NULL);
   if (length != NULL) ms_c_line(w, "}");
@@ -250,8 +250,13 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   if (!take_apart(w, node, &keys, &object)) return false;
   size_t before = w->out->length;
   const char *base = base_of(w, &keys, &object);
+  *location = (ms_c_location){.kind = object, .element = true};
+  if (object.object == MS_OBJECT_PART && keys.count == 1) {
+    location->text = ms_c_part_element(w, base, keys.key[0], object.array);
+    location->plain = w->out->length == before;
+    return true;
+  }
   uint32_t dims = w->emitter->job->bindings[object.array].dim_count;
-  *location = (ms_c_location){.kind = object};
   location->element = object.given + keys.count == dims;
   location->text =
       address(w, base, offset_of(w, &keys, keys.count, false, &object), location->element);
@@ -272,6 +277,7 @@ bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, cons
     ms_c_refuse(w, node, "`%s` is no single element", ms_c_source(w, node));
     return false;
   }
+  bool part = object.object == MS_OBJECT_PART;
   site->kind = object;
   site->base = base_of(w, &keys, &object);
   if (!is_captured(w, keys.base) && keeps(w, keys.base, context)) {
@@ -287,14 +293,17 @@ bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, cons
     bool stores = keeps(w, key, context);
     for (uint32_t l = keys.last + k + 1; l < keys.count; l++)
       stores = stores || ms_typed_stores(w->typed, keys.key[l]);
-    site->key[k] =
-        ms_c_bounds_check_of(w, key, ms_c_extent(w, object.array, site->dim + k), stores);
+    const char *extent = part ? NULL : ms_c_extent(w, object.array, site->dim + k);
+    site->key[k] = part ? ms_c_part_key(w, site->base, key, stores)
+                        : ms_c_bounds_check_of(w, key, extent, stores);
   }
   return true;
 }
 
 const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site) {
   uint32_t array = site->kind.array;
+  if (site->kind.object == MS_OBJECT_PART)
+    return ms_c_part_at(w, site->base, &site->key[0], site->node[0], array);
   const char *offset = site->offset;
   for (uint32_t k = 0; k < site->keys; k++) {
     uint32_t dim = site->dim + k;

@@ -43,7 +43,7 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location);
  * the array or row and the subscripts; those of the element in its row are checked by the store. */
 typedef struct ms_c_site {
   ms_kind_of kind;  /* as of a location */
-  const char *base; /* pointer; offset of the checked subscripts, or "" */
+  const char *base; /* pointer, or a part; offset of the checked subscripts, or "" */
   const char *offset;
   const ms_node *node[MS_MAX_DIMS]; /* of the other subscripts */
   ms_c_bounds_check key[MS_MAX_DIMS];

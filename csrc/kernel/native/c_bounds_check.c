@@ -96,6 +96,17 @@ ms_c_bounds_check ms_c_bounds_check_of(ms_writer *w, const ms_node *node, const 
   return (ms_c_bounds_check){.text = held};
 }
 
+ms_c_bounds_check ms_c_bounds_check_of_part(ms_writer *w, const ms_node *node, const char *extent,
+                                            bool hold) {
+  ms_integer_value r = ms_c_integer_value_static(w, node);
+  ms_c_bounds_check key =
+      r.known ? integer_key(w, &r, extent, hold) : number_key(w, node, extent, hold);
+  if (key.tagged != NULL)
+    ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node));
+  key.extent = ms_c_text(w, "(double)%s", extent);
+  return key;
+}
+
 /* "ARR: subscript a nil of dimension 2 of DistArray<double>[3x4] is not a number" */
 static const char *no_number(ms_writer *w, const char *what, uint32_t array, uint32_t dim) {
   return ms_c_text(
@@ -112,7 +123,9 @@ const char *ms_c_bounds_check_write(ms_writer *w, const ms_c_bounds_check *key, 
     ms_c_error(w, node, ms_c_text(w, "%s.tag != MS_NATIVE_NUMBER", key->tagged),
                no_number(w, "boolean", array, dim));
   if (key->wrong != NULL)
-    ms_c_stop(w, node, key->wrong, "MS_NATIVE_SUBSCRIPT", array, dim, key->number);
+    ms_c_stop_both(w, node, key->wrong,
+                   key->extent != NULL ? "MS_NATIVE_PLACE" : "MS_NATIVE_SUBSCRIPT", array, dim,
+                   key->number, key->extent);
   return key->text;
 }
 

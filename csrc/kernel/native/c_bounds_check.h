@@ -13,11 +13,16 @@ typedef struct ms_c_bounds_check {
   const char *number; /* double */
   const char *tagged; /* ms_value that it is, if it may be no number; else NULL */
   uint32_t can;       /* of what is tagged */
+  const char *extent; /* double: of the part whose subscript it is; NULL: of a dimension */
 } ms_c_bounds_check;
 
 /* Evaluates a subscript of a dimension of `extent`; to a temporary if `hold`. */
 ms_c_bounds_check ms_c_bounds_check_of(ms_writer *w, const ms_node *node, const char *extent,
                                        bool hold);
+
+/* The same of a part, as long as what it says when it is asked. */
+ms_c_bounds_check ms_c_bounds_check_of_part(ms_writer *w, const ms_node *node, const char *extent,
+                                            bool hold);
 
 /* Writes the checks of a key that `node` gave, and returns its int64_t text. */
 const char *ms_c_bounds_check_write(ms_writer *w, const ms_c_bounds_check *key, const ms_node *node,

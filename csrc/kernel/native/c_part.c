@@ -22,17 +22,6 @@ static const char *argument(ms_writer *w, const ms_node *node) {
   return NULL;
 }
 
-/* Leaves where a method refuses its arguments: they are raised by the method itself. */
-static void stop(ms_writer *w, const ms_node *node, const char *condition, const char *kind,
-                 const part_of *of, const char *value, const char *other) {
-  ms_c_line(w, "if (MS_UNLIKELY(!%s)) {", condition);
-  ms_c_line(w, "fault->other = %s;", other);
-  ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", kind, node->line, of->array, of->given,
-            value);
-  ms_c_leave(w, node);
-  ms_c_line(w, "}");
-}
-
 /* row:narrow(1, first, length) */
 static const char *narrowed(ms_writer *w, const ms_node *node, const part_of *of) {
   const char *first = argument(w, node->kid[2]);
@@ -40,8 +29,8 @@ static const char *narrowed(ms_writer *w, const ms_node *node, const part_of *of
   if (length == NULL) return NULL;
   const char *extent = ms_c_extent(w, of->array, of->given);
   const char *stride = ms_c_stride(w, of->array, of->given);
-  const char *fits = ms_c_text(w, "ms_is_range(%s, %s, %s)", first, length, extent);
-  stop(w, node, fits, "MS_NATIVE_NARROW", of, first, length);
+  const char *wrong = ms_c_text(w, "!ms_is_range(%s, %s, %s)", first, length, extent);
+  ms_c_stop_both(w, node, wrong, "MS_NATIVE_NARROW", of->array, of->given, first, length);
   return ms_c_text(w, "{%s + ((int64_t)%s - 1) * %s, %s, (int64_t)%s}", of->memory, first, stride,
                    stride, length);
 }
@@ -51,9 +40,10 @@ static const char *selected(ms_writer *w, const ms_node *node, const part_of *of
   const char *position = argument(w, node->kid[2]);
   if (position == NULL) return NULL;
   uint32_t gone = of->given + (node->kid[1]->number != 1), stays = 2 * of->given + 1 - gone;
-  const char *fits =
-      ms_c_text(w, "ms_is_range(%s, 1, %s)", position, ms_c_extent(w, of->array, gone));
-  stop(w, node, fits, "MS_NATIVE_SELECT", of, position, ms_c_text(w, "%u", gone - of->given + 1));
+  const char *wrong =
+      ms_c_text(w, "!ms_is_range(%s, 1, %s)", position, ms_c_extent(w, of->array, gone));
+  ms_c_stop_both(w, node, wrong, "MS_NATIVE_SELECT", of->array, of->given, position,
+                 ms_c_text(w, "%u", gone - of->given + 1));
   return ms_c_text(w, "{%s + ((int64_t)%s - 1) * %s, %s, %s}", of->memory, position,
                    ms_c_stride(w, of->array, gone), ms_c_stride(w, of->array, stays),
                    ms_c_extent(w, of->array, stays));
@@ -69,4 +59,19 @@ ms_c_value ms_c_part(ms_writer *w, const ms_node *node) {
   const char *text = node->text[0] == 'n' ? narrowed(w, node, &of) : selected(w, node, &of);
   if (text != NULL) ms_c_line(w, "const %s %s = %s;", ms_c_object_type(w, &kind), value.text, text);
   return value;
+}
+
+ms_c_bounds_check ms_c_part_key(ms_writer *w, const char *part, const ms_node *node, bool hold) {
+  return ms_c_bounds_check_of_part(w, node, ms_c_text(w, "%s.extent", part), hold);
+}
+
+const char *ms_c_part_at(ms_writer *w, const char *part, const ms_c_bounds_check *key,
+                         const ms_node *node, uint32_t array) {
+  const char *at = ms_c_bounds_check_write(w, key, node, array, 0);
+  return ms_c_text(w, "%s.at[(%s - 1) * %s.stride]", part, at, part);
+}
+
+const char *ms_c_part_element(ms_writer *w, const char *part, const ms_node *node, uint32_t array) {
+  ms_c_bounds_check key = ms_c_part_key(w, part, node, false);
+  return ms_c_part_at(w, part, &key, node, array);
 }

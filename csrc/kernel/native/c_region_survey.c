@@ -64,12 +64,18 @@ static const ms_binding *binding_of(const ms_survey *survey, uint32_t array) {
   return &survey->w->emitter->job->bindings[array];
 }
 
+/* Whether it is an array, a row or a part of one. */
+static bool is_array(const ms_kind_of *kind) {
+  return kind->object == MS_OBJECT_VIEW || kind->object == MS_OBJECT_PART ||
+         kind->object == MS_OBJECT_SPARSE;
+}
+
 /* The array of which `node` is an element, or MS_NO_CAPTURE. */
 static uint32_t element_of(const ms_survey *survey, const ms_node *node) {
   const ms_node *value;
   if (ms_typed_binding(survey->w->typed, node, &value) != MS_NO_CAPTURE) return MS_NO_CAPTURE;
   ms_kind_of base = ms_typed_expression(survey->w->typed, node->kid[0]);
-  if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return MS_NO_CAPTURE;
+  if (!is_array(&base)) return MS_NO_CAPTURE;
   const ms_node *key = node->kid[1];
   uint32_t keys = key->kind == MS_TABLE ? key->kids : 1;
   bool whole = base.given + keys == binding_of(survey, base.array)->dim_count;
@@ -103,9 +109,7 @@ static bool visit_store(ms_node *node, void *context) {
   }
   if (base[0] != NULL) {
     ms_kind_of kind = ms_typed_expression(survey->w->typed, base[0]);
-    bool array = kind.object == MS_OBJECT_VIEW || kind.object == MS_OBJECT_PART ||
-                 kind.object == MS_OBJECT_SPARSE;
-    if (array &&
+    if (is_array(&kind) &&
         binding_of(survey, kind.array)->storage == binding_of(survey, stores->array)->storage)
       stores->found = true;
   }

@@ -153,6 +153,10 @@ static void evaluate(ms_writer *w, const ms_node *object) {
 
 const char *ms_c_extent_of(ms_writer *w, const ms_node *object, const ms_node *dim) {
   uint32_t array, at;
+  if (ms_typed_expression(w->typed, object).object == MS_OBJECT_PART) {
+    bool first = dim == NULL || (dim->kind == MS_NUMBER && dim->number == 1);
+    return first ? ms_c_text(w, "(double)%s.extent", ms_c_expression(w, object).text) : NULL;
+  }
   if (!ms_c_extent_dim(w, object, dim, &array, &at)) return NULL;
   evaluate(w, object);
   return ms_c_text(w, "(double)%s", ms_c_extent(w, array, at));
@@ -212,7 +216,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (kind.object == MS_OBJECT_PART) return ms_c_part(w, node);
   ms_measure measure = ms_measure_find(node->text);
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
-  bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
+  bool array = is_row(&object) || object.object == MS_OBJECT_SPARSE;
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
   bool known = measure != MS_MEASURE_NONE && measure < MS_MEASURE_SIZE;
   bool other = known && ms_method_find(node->text)->other;

@@ -40,7 +40,8 @@ typedef enum ms_native_stop {
   MS_NATIVE_REPEATED,  /* `value` entries of a sparse array have the subscripts of one */
   MS_NATIVE_NARROW, /* narrow(1, value, other) cannot be taken of `capture[..]`, `dim` subscripts */
   MS_NATIVE_SELECT, /* select(other, value) cannot be taken of it */
-  MS_NATIVE_LENGTHS /* text `value` about rows of `capture` and of `dim` elements */
+  MS_NATIVE_LENGTHS, /* text `value` about rows of `capture` and of `dim` elements */
+  MS_NATIVE_PLACE    /* `value` is no subscript of a part of `capture` that has `other` elements */
 } ms_native_stop;
 
 /* Where and why. */

@@ -113,9 +113,8 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   ms_measure measure = ms_measure_find(node->text);
   if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
     return ms_kind_number(MS_ANY_PRECISION);
-  bool row = object.object == MS_OBJECT_PART && measure < MS_MEASURE_SIZE;
-  if ((object.object != MS_OBJECT_VIEW && !row) || measure == MS_MEASURE_NONE)
-    return ms_kind_other();
+  bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_PART;
+  if (!array || measure == MS_MEASURE_NONE) return ms_kind_other();
   return ms_kind_number(MS_ANY_PRECISION);
 }
 

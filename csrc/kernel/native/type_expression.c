@@ -107,7 +107,9 @@ static ms_kind_of part(const ms_typed *typed, const ms_node *node) {
     base = listed(base);
     return base.can == MS_CAN_NUMBER ? ms_kind_scalar(MS_CAN_NUMBER | MS_CAN_NIL) : base;
   }
-  if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return ms_kind_other();
+  bool array = base.object == MS_OBJECT_VIEW || base.object == MS_OBJECT_PART ||
+               base.object == MS_OBJECT_SPARSE;
+  if (!array) return ms_kind_other();
   uint32_t dims = typed->emitter->job->bindings[base.array].dim_count;
   const ms_node *key = node->kid[1];
   uint32_t more = key->kind == MS_TABLE ? key->kids : 1;

@@ -198,7 +198,13 @@ void ms_c_leave(ms_writer *w, const ms_node *node) {
 
 void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
                uint32_t capture, uint32_t dim, const char *value) {
+  ms_c_stop_both(w, node, condition, stop, capture, dim, value, NULL);
+}
+
+void ms_c_stop_both(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
+                    uint32_t capture, uint32_t dim, const char *value, const char *other) {
   ms_c_line(w, "if (MS_UNLIKELY(%s)) {", condition);
+  if (other != NULL) ms_c_line(w, "fault->other = %s;", other);
   ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", stop, node->line, capture, dim, value);
   ms_c_leave(w, node);
   ms_c_line(w, "}");

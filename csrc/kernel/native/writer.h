@@ -256,6 +256,10 @@ void ms_c_leave(ms_writer *w, const ms_node *node);
 void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
                uint32_t capture, uint32_t dim, const char *value);
 
+/* The same of two numbers. */
+void ms_c_stop_both(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
+                    uint32_t capture, uint32_t dim, const char *value, const char *other);
+
 /* The same with a message. */
 void ms_c_error(ms_writer *w, const ms_node *node, const char *condition, const char *message);
 

@@ -78,6 +78,13 @@ function M.part(at, subscripts)
   return part
 end
 
+--- Refuses a subscript of a part with so many elements in a line.
+-- @param key the subscript @number extent of the part @number at capture of the array
+function M.place(key, extent, at)
+  local part = {dim_count = 1, dims = {[0] = extent}, type = running(at).array.type}
+  valid.position(part, 1, key)
+end
+
 --- A value that a float or double array can store.
 function M.number(value, at, line)
   if type(value) == "number" then return value end

@@ -11,7 +11,8 @@ local M = {}
 
 -- ms_native_stop, and of VALUE as `dim`: `value` has the bits of an int64 element that is no exact
 -- number.
-local SUBSCRIPT, VALUE, RANDOM, REPEATED, NARROW, SELECT, LENGTHS = 1, 2, 4, 6, 7, 8, 9
+local SUBSCRIPT, VALUE, RANDOM, REPEATED, NARROW, SELECT = 1, 2, 4, 6, 7, 8
+local LENGTHS, PLACE = 9, 10
 local ELEMENT = 1
 
 local bits_type = ffi.typeof("ms_native_slot")
@@ -50,6 +51,8 @@ end
 raisers[SELECT] = function(_, _, fault, at)
   helpers.part(at, fault.dim):select(fault.other, fault.value)
 end
+
+raisers[PLACE] = function(_, _, fault, at) helpers.place(fault.value, fault.other, at) end
 
 raisers[LENGTHS] = function(_, messages, fault)
   local counts = {["\1"] = tostring(fault.capture), ["\2"] = tostring(fault.dim)}
