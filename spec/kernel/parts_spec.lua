@@ -112,6 +112,10 @@ describe("parts of rows and matrices", function()
       out[i] = T[2]:select(2, 9 + i):sum()
       out[i] = r:narrow(1, 3, 5):dot(q:narrow(1, 2, i))
       out[i] = r:dot(q:narrow(1, 2, 5))
+      out[i] = r:norm(i)
+      out[i] = q:narrow(1, 2, 5):norm(i - 0.5)
+      out[i] = r:norm(-math.huge) + r:norm(0 / 0)
+      out[i] = r:narrow(1, 3, 0):norm(i + 1 / 0)
       B[i]:narrow(1, 1, 3):axpy(1, r:narrow(1, 1, 4))
       B[i]:narrow(1, 1, i):copy(q:narrow(1, 1, 4))]], function(body)
       assert.is_false((same(body)), body)
@@ -198,13 +202,16 @@ describe("norms of rows", function()
   local function norms(type, engine)
     local options = {seed = 4, type = type}
     local A, T = meissa.randn({6, 2500}, options), meissa.randn({1100, 6}, options)
-    local out = meissa.zeros(6, 4)
+    local out = meissa.zeros(6, 7)
     A[6][2000] = 0 / 0
     for i in meissa.parallel(6, {engine = engine}) do
       out[i][1] = A[i]:norm(1)
       out[i][2] = A[i]:norm(2)
       out[i][3] = A[i]:norm()
       out[i][4] = T:select(2, i):norm(1)
+      out[i][5] = A[i]:norm(math.huge)
+      out[i][6] = T:select(2, i):norm(2 - i % 2)
+      out[i][7] = A[i]:narrow(1, 7, 9):norm(i > 3 and math.huge or 1)
     end
     assert.equal(engine, meissa.last().engine)
     return out, A, T
@@ -215,10 +222,12 @@ describe("norms of rows", function()
       local out, A, T = norms(type, "native")
       local other = norms(type, "lua")
       for i = 1, 6 do
-        local want = {A[i]:norm(1), A[i]:norm(2), A[i]:norm(), T:select(2, i):norm(1)}
+        local want = {A[i]:norm(1), A[i]:norm(2), A[i]:norm(), T:select(2, i):norm(1),
+                      A[i]:norm(math.huge), T:select(2, i):norm(2 - i % 2),
+                      A[i]:narrow(1, 7, 9):norm(i > 3 and math.huge or 1)}
         local magnitudes = 0
         for k = 1, 2500 do magnitudes = magnitudes + math.abs(A[i][k]) end
-        for k = 1, 4 do
+        for k = 1, 7 do
           local a, b, c = out[i][k], other[i][k], want[k]
           assert.is_true(a == b and a == c or a ~= a and b ~= b and c ~= c, type .. i .. k)
         end
@@ -233,7 +242,8 @@ describe("the report", function()
   it("names the method that keeps a body on the Lua engine", function()
     every([[out[i] = r:clone():sum() -- the method `clone` has no C form
       local w = r:clone() out[i] = w:sum() -- the method `clone` has no C form
-      out[i] = r:norm(i) -- the method `norm` has no C form with these arguments
+      out[i] = r:norm(nil) -- `nil` is not known to be a number
+      out[i] = r:norm(2, 1) -- the method `norm` has no C form with these arguments
       out[i] = r:reduce(math.max) -- the method `reduce` has no C form
       out[i] = r[{{3, 5}}]:sum() -- `{{3, 5}}` takes a range of an array
       out[i] = r:narrow(1, 1, 3)[2][1] -- has more subscripts than dimensions

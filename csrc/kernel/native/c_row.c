@@ -126,8 +126,8 @@ static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, c
 }
 
 /* The largest or least element, or where it stands first; a nan comes before all. */
-static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
-  ms_measure measure = ms_measure_find(node->text);
+static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x,
+                          ms_measure measure) {
   refuse_empty(w, node, x, "an empty array has no least and no greatest element");
   const char *best = ms_c_temp(w), *at = ms_c_temp(w), *place = NULL;
   bool most = measure == MS_MEASURE_MAX || measure == MS_MEASURE_ARGMAX;
@@ -142,6 +142,38 @@ static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, co
             taken);
   const char *value = place != NULL ? ms_c_text(w, "(double)(%s + 1)", place) : best;
   return (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = value};
+}
+
+/* The value of row:norm(2), or norm(1), as C text. */
+static const char *plain_norm(ms_writer *w, ms_kind_of kind, const ms_c_row *x, bool magnitudes) {
+  if (w->fast && !magnitudes) return loop_over(w, kind, MS_MEASURE_NORM, x, x).text;
+  return ms_c_text(w, "ms_row_%s_%s(%s, %s)", magnitudes ? "magnitudes" : "norm", x->type,
+                   pair(w, x), x->extent);
+}
+
+/* row:norm(p) for a number p that the text does not have: 1, 2, or infinite. */
+static ms_c_value norm_of(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
+  ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
+  ms_c_value p = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
+  ms_c_value norm = {.form = MS_FORM_DOUBLE, .kind = kind, .text = ms_c_temp(w)};
+  if (p.form != MS_FORM_DOUBLE && p.form != MS_FORM_FLOAT) {
+    ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node->kid[1]));
+    return norm;
+  }
+  const char *order = ms_c_as_double(w, p, node->kid[1]);
+  ms_c_line(w, "double %s;", norm.text);
+  ms_c_line(w, "if (%s == 2) {", order);
+  ms_c_line(w, "%s = %s;", norm.text, plain_norm(w, kind, x, false));
+  ms_c_line(w, "} else if (%s == 1) {", order);
+  ms_c_line(w, "%s = %s;", norm.text, plain_norm(w, kind, x, true));
+  ms_c_line(w, "} else {");
+  ms_c_stop(w, node, ms_c_text(w, "%s != __builtin_inf()", order), "MS_NATIVE_NORM", object.array,
+            object.given, order);
+  const char *least = extreme(w, kind, node, x, MS_MEASURE_MIN).text;
+  const char *most = extreme(w, kind, node, x, MS_MEASURE_MAX).text;
+  ms_c_line(w, "%s = ms_math_max(__builtin_fabs(%s), __builtin_fabs(%s));", norm.text, least, most);
+  ms_c_line(w, "}");
+  return norm;
 }
 
 /* Evaluates what is an array or a part of one, for the errors of its subscripts. */
@@ -202,11 +234,10 @@ static void refuse(ms_writer *w, const ms_node *node, bool known) {
   }
 }
 
-/* What gives row:norm(p) for a p that the text has as a number, 1 or 2; NULL: none. */
-static const char *norm_of(const ms_node *node) {
-  const ms_node *p = node->kids == 2 ? node->kid[1] : NULL;
-  if (p == NULL || p->kind != MS_NUMBER || p->boxed) return NULL;
-  return p->number == 1 ? "magnitudes" : p->number == 2 ? "norm" : NULL;
+/* Whether the text has p of row:norm(p) as this number. */
+static bool is_order(const ms_node *node, double p) {
+  const ms_node *order = node->kid[1];
+  return order->kind == MS_NUMBER && !order->boxed && order->number == p;
 }
 
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
@@ -221,17 +252,21 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   bool known = measure != MS_MEASURE_NONE && measure < MS_MEASURE_SIZE;
   bool other = known && ms_method_find(node->text)->other;
   bool row = is_row(&object);
-  const char *name = measure == MS_MEASURE_NORM ? norm_of(node) : NULL;
-  if (!row || !known || (node->kids != 1u + other && name == NULL)) {
+  bool order = known && measure == MS_MEASURE_NORM && node->kids == 2;
+  if (!row || !known || (node->kids != 1u + other && !order)) {
     refuse(w, node, row && known);
     return none;
   }
   ms_c_row x, y;
   if (!row_of(w, node->kid[0], &x)) return none;
   if (other && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
-  if (measure >= MS_MEASURE_MAX && measure <= MS_MEASURE_ARGMIN) return extreme(w, kind, node, &x);
-  if (name == NULL) name = measure == MS_MEASURE_MEAN ? "sum" : node->text;
-  bool loop = measure == MS_MEASURE_DOT || measure == MS_MEASURE_SUM || strcmp(name, "norm") == 0;
+  if (measure >= MS_MEASURE_MAX && measure <= MS_MEASURE_ARGMIN)
+    return extreme(w, kind, node, &x, measure);
+  bool one = order && is_order(node, 1);
+  if (order && !one && !is_order(node, 2)) return norm_of(w, kind, node, &x);
+  const char *name = one ? "magnitudes" : measure == MS_MEASURE_MEAN ? "sum" : node->text;
+  bool loop = measure == MS_MEASURE_DOT || measure == MS_MEASURE_SUM ||
+              (measure == MS_MEASURE_NORM && !one);
   if (w->fast && loop) return loop_over(w, kind, measure, &x, other ? &y : &x);
   bool mean = measure == MS_MEASURE_MEAN;
   if (mean) refuse_empty(w, node, &x, "an empty array has no mean");

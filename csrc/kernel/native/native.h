@@ -41,7 +41,8 @@ typedef enum ms_native_stop {
   MS_NATIVE_NARROW, /* narrow(1, value, other) cannot be taken of `capture[..]`, `dim` subscripts */
   MS_NATIVE_SELECT, /* select(other, value) cannot be taken of it */
   MS_NATIVE_LENGTHS, /* text `value` about rows of `capture` and of `dim` elements */
-  MS_NATIVE_PLACE    /* `value` is no subscript of a part of `capture` that has `other` elements */
+  MS_NATIVE_PLACE,   /* `value` is no subscript of a part of `capture` that has `other` elements */
+  MS_NATIVE_NORM     /* norm(value) cannot be taken of `capture[..]`, `dim` subscripts */
 } ms_native_stop;
 
 /* Where and why. */

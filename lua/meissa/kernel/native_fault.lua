@@ -12,7 +12,7 @@ local M = {}
 -- ms_native_stop, and of VALUE as `dim`: `value` has the bits of an int64 element that is no exact
 -- number.
 local SUBSCRIPT, VALUE, RANDOM, REPEATED, NARROW, SELECT = 1, 2, 4, 6, 7, 8
-local LENGTHS, PLACE = 9, 10
+local LENGTHS, PLACE, NORM = 9, 10, 11
 local ELEMENT = 1
 
 local bits_type = ffi.typeof("ms_native_slot")
@@ -53,6 +53,8 @@ raisers[SELECT] = function(_, _, fault, at)
 end
 
 raisers[PLACE] = function(_, _, fault, at) helpers.place(fault.value, fault.other, at) end
+
+raisers[NORM] = function(_, _, fault, at) helpers.part(at, fault.dim):norm(fault.value) end
 
 raisers[LENGTHS] = function(_, messages, fault)
   local counts = {["\1"] = tostring(fault.capture), ["\2"] = tostring(fault.dim)}
