@@ -180,6 +180,40 @@ describe("elements of parts", function()
     assert.same(added "lua", added "native")
   end)
 
+  it("are integers, too", function()
+    for _, type in ipairs {"int32", "int64"} do
+      local function left(options)
+        local words = meissa.rand({40, 30}, {seed = 2, scale = 20, type = type})
+        local table_of, out = meissa.rand({20}, {seed = 3}), meissa.zeros({40}, {type = type})
+        local sums, squares = meissa.zeros(40), meissa.zeros({40, 5}, {type = type})
+        for i in meissa.parallel(40, options) do
+          local v, s = words[i]:narrow(1, i % 20 + 1, 8), 0
+          for j = 1, #v do s = s + table_of[v[j] + 1] * v[j] end
+          sums[i], out[i] = s, v[3] * 2 - v[#v]
+          local w = squares[i]:narrow(1, 2, 3)
+          for j = 1, 3 do w[j] = v[j] * v[j] + w[j] end
+        end
+        assert.equal(options.engine or "plain", options.serial and "plain" or meissa.last().engine)
+        return {sums:totable(), out:totable(), squares:totable()}
+      end
+      assert.same(left {serial = true}, left {engine = "native"})
+    end
+    local words = meissa.zeros({4, 9}, {type = "int32"})
+    local function refused(options)
+      local ok, err = pcall(function()
+        for i in meissa.parallel(4, options) do
+          local v = words[i]:narrow(1, 2, 5)
+          v[i] = i / 2
+        end
+      end)
+      assert.is_false(ok)
+      return err.code .. err.message
+    end
+    assert.equal(refused {serial = true}, refused {engine = "native"})
+    for i in meissa.parallel(4) do words[i]:narrow(1, 2, 5):fill(i) end
+    assert.truthy(meissa.last().engine_reason:find("is no row of float or double", 1, true))
+  end)
+
   it("of floats make fast mode compute in float", function()
     local function last_of(row, numeric)
       local F = meissa.rand({50, 40}, {seed = 3, type = "float"})

@@ -69,17 +69,17 @@ const char *ms_c_limit(ms_writer *w, uint32_t dim) {
 }
 
 const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
-  static const char *const names[] = {[MS_FLOAT] = "float *",
+  static const char *const views[] = {[MS_FLOAT] = "float *",
                                       [MS_DOUBLE] = "double *",
                                       [MS_INT32] = "int32_t *",
                                       [MS_INT64] = "int64_t *"};
+  bool view = kind->object == MS_OBJECT_VIEW, part = kind->object == MS_OBJECT_PART;
   if (kind->can != MS_CAN_OBJECT) return NULL;
   if (kind->object == MS_OBJECT_SPARSE) return kind->given > 0 ? "int64_t" : NULL;
   if (kind->object == MS_OBJECT_LISTS) return ms_c_lists_is_all(w, kind) ? NULL : "int64_t";
-  if (kind->object == MS_OBJECT_PART)
-    return w->emitter->job->elements[kind->array].type == MS_FLOAT ? "ms_part_float"
-                                                                   : "ms_part_double";
-  return kind->object == MS_OBJECT_VIEW ? names[w->emitter->job->elements[kind->array].type] : NULL;
+  if (!view && !part) return NULL;
+  int32_t type = w->emitter->job->elements[kind->array].type;
+  return view ? views[type] : ms_c_text(w, "ms_part_%s", ms_type_name(type));
 }
 
 /* The keys of A[i][j] or A[{i, j}], outermost array first; -1 if there are more than dimensions. */

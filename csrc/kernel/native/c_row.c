@@ -25,20 +25,21 @@ typedef struct ms_c_row {
 
 #define UNKNOWN (-1)
 
-static bool part_of(ms_writer *w, const ms_node *node, const ms_kind_of *kind, ms_c_row *row) {
+static bool is_row(const ms_kind_of *kind) {
+  return kind->object == MS_OBJECT_VIEW || kind->object == MS_OBJECT_PART;
+}
+
+static void take_part(ms_writer *w, const ms_node *node, ms_c_row *row) {
   const char *part = ms_c_expression(w, node).text;
   row->pointer = ms_c_text(w, "%s.at", part);
   row->stride = ms_c_text(w, "%s.stride", part);
-  row->type = w->emitter->job->elements[kind->array].type == MS_FLOAT ? "float" : "double";
   row->extent = ms_c_text(w, "%s.extent", part);
   row->length = UNKNOWN;
-  return true;
 }
 
 static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  if (kind.object == MS_OBJECT_PART) return part_of(w, node, &kind, row);
-  if (kind.object != MS_OBJECT_VIEW) {
+  if (!is_row(&kind)) {
     ms_c_refuse(w, node, "`%s` is no row of a dense array", ms_c_source(w, node));
     return false;
   }
@@ -48,19 +49,19 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
     ms_c_refuse(w, node, "`%s` is no row of float or double elements", ms_c_source(w, node));
     return false;
   }
+  row->type = type == MS_FLOAT ? "float" : "double";
+  if (kind.object == MS_OBJECT_PART) {
+    take_part(w, node, row);
+    return true;
+  }
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return false;
   row->pointer =
       ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
   row->stride = ms_c_stride(w, kind.array, kind.given);
-  row->type = type == MS_FLOAT ? "float" : "double";
   row->extent = ms_c_extent(w, kind.array, kind.given);
   row->length = binding->dims[kind.given];
   return true;
-}
-
-static bool is_row(const ms_kind_of *kind) {
-  return kind->object == MS_OBJECT_VIEW || kind->object == MS_OBJECT_PART;
 }
 
 /* A row as two arguments. */

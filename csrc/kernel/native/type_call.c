@@ -90,7 +90,7 @@ static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, con
   return kind;
 }
 
-/* row:narrow(1, first, length), and A:select(d, i) of a matrix, of floating elements. */
+/* row:narrow(1, first, length), and A:select(d, i) of a matrix. */
 static bool gives_part(const ms_typed *typed, const ms_node *node, const ms_kind_of *object) {
   bool narrow = strcmp(node->text, "narrow") == 0, select = strcmp(node->text, "select") == 0;
   if (object->object != MS_OBJECT_VIEW || node->kids != (narrow ? 4U : 3U)) return false;
@@ -98,8 +98,7 @@ static bool gives_part(const ms_typed *typed, const ms_node *node, const ms_kind
   uint32_t dims = job->bindings[object->array].dim_count - object->given;
   const ms_node *dim = node->kid[1];
   return (narrow || select) && dims == (narrow ? 1U : 2U) && dim->kind == MS_NUMBER &&
-         !dim->boxed && (dim->number == 1 || (select && dim->number == 2)) &&
-         job->elements[object->array].type <= MS_DOUBLE;
+         !dim->boxed && (dim->number == 1 || (select && dim->number == 2));
 }
 
 static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {

@@ -36,6 +36,16 @@ typedef struct ms_part_double {
   int64_t stride, extent;
 } ms_part_double;
 
+typedef struct ms_part_int32 {
+  int32_t *at;
+  int64_t stride, extent;
+} ms_part_int32;
+
+typedef struct ms_part_int64 {
+  int64_t *at;
+  int64_t stride, extent;
+} ms_part_int64;
+
 /* Whether so many positions from `first` on, from 1, are whole numbers within an extent. */
 static inline int ms_is_range(double first, double length, int64_t extent) {
   return first >= 1 && first <= 0x1p31 && length >= 0 && length <= 0x1p31 &&
