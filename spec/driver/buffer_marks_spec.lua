@@ -78,7 +78,7 @@ Row.__newindex = function(row, key, value)
 end
 
 -- A part: element k of it is what place(k) gives, a table and a key.
-local function part(count, place)
+local function part_by(count, place)
   local proxy = newproxy(true)
   local meta = getmetatable(proxy)
   meta.__len = function() return count end
@@ -94,11 +94,11 @@ local function part(count, place)
 end
 
 function Row:narrow(_, first, count)
-  return part(count, function(k) return self, first + k - 1 end)
+  return part_by(count, function(k) return self, first + k - 1 end)
 end
 
 function Row:select(_, key)
-  return part(#self, function(k) return self[k], key end)
+  return part_by(#self, function(k) return self[k], key end)
 end
 
 function Row:axpy(a, x) for k in ipairs(self) do self[k] = self[k] + a * x[k] end end
