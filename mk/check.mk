@@ -178,7 +178,8 @@ $(eval $(call random_spec,names,MEISSA_NAMES,20000,\
 spec/capture/names_spec.lua spec/capture/worlds_spec.lua spec/capture/objects_spec.lua,\
 random programs with two names for everything, changed libraries and objects against plain tables))
 $(eval $(call random_spec,kills,MEISSA_KILLS,100,\
-spec/driver/transaction_chaos_spec.lua spec/driver/iterate_chaos_spec.lua,\
+spec/driver/transaction_chaos_spec.lua spec/driver/iterate_chaos_spec.lua \
+spec/driver/replicate_chaos_spec.lua spec/driver/replicas_chaos_spec.lua,\
 workers killed at random moments of each program and road))
 $(eval $(call random_spec,rounds,MEISSA_ROUNDS,1000,spec/driver/iterate_random_spec.lua,\
 random programs in rounds against plain loops with a snapshot))

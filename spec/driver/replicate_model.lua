@@ -5,6 +5,7 @@
 local exchanges = require "spec.driver.exchange_model"
 local ffi = require "ffi"
 local settings_of = require "meissa.sync.settings"
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -79,7 +80,7 @@ end
 
 local function copies(w, replicas)
   local rows = {}
-  for k = 1, replicas do rows[k] = {unpack(w)} end
+  for k = 1, replicas do rows[k] = tables.copy(w) end
   return rows
 end
 
@@ -92,7 +93,7 @@ function M.run(o, body)
   for t = 1, rounds do
     local before = {}
     for k, row in ipairs(rows) do
-      before[k] = {unpack(row)}
+      before[k] = tables.copy(row)
       local count = #shares[k]
       for s = math.floor(count * (t - 1) / rounds) + 1, math.floor(count * t / rounds) do
         body(row, shares[k][s][2], shares[k][s][1], k)
@@ -158,7 +159,7 @@ end
 
 -- What a function makes of such a list, one after the other.
 local function fold(rule, list, own)
-  local row = {unpack(own)}
+  local row = tables.copy(own)
   for _, each in ipairs(list) do
     for f = 1, each[1] ~= own and #own or 0 do row[f] = rule(row[f], each[1][f], each[3]) end
   end
@@ -199,7 +200,7 @@ function M.run_stale(o, body)
     local rule = t > rounds and setmetatable({lag = function() return 0 end}, {__index = o}) or o
     for k = 1, o.replicas do
       local own = history[t - 1][k]
-      rows[k] = t == 1 and {unpack(own)} or
+      rows[k] = t == 1 and tables.copy(own) or
         combine(o, merge_old(rule, history, t, k, known), own)
     end
     for k, row in ipairs(t <= rounds and rows or {}) do

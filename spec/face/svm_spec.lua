@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- examples/train_svm.lua against the serial model of replicas, bit for bit, on a9a; and that it
--- learns.
+-- examples/train_svm.lua against the serial model of replicas, bit for bit, on a9a and RCV1; and
+-- that it learns.
 local examples = require "spec.face.examples"
 local meissa = require "meissa"
 local model = require "spec.driver.replicate_model"
@@ -8,8 +8,8 @@ local model = require "spec.driver.replicate_model"
 local DATA = "spec/data/a9a.gz"
 
 -- Examples as lists: {label, features, values}.
-local function read()
-  local X, y = meissa.read.libsvm(DATA)
+local function read(path)
+  local X, y = meissa.read.libsvm(path)
   local list = {}
   for e = 1, X:size(1) do list[e] = {y[e] > 0 and 1 or -1, {}, {}} end
   for e, f, x in X:each() do
@@ -23,7 +23,7 @@ local function train(data, features, o)
   local w = {}
   for f = 1, features do w[f] = 0 end
   for epoch = 1, o.epochs do
-    local rate, reg = 0.05 / epoch, 1e-4
+    local rate, reg = o.rate / epoch, o.reg
     w = model.run({passes = 1, n = #data, replicas = o.replicas, every = o.every, w = w,
                    topology = meissa.topology(o.topology, o.replicas), merge = "mean",
                    complete = o.topology == "all"}, function(row, e)
@@ -42,13 +42,20 @@ local function train(data, features, o)
 end
 
 describe("train_svm.lua", function()
-  local data, features = read()
-
-  for _, o in ipairs {{replicas = 8, every = 500, topology = "all", epochs = 2},
-                      {replicas = 5, every = 900, topology = "ring", epochs = 1}} do
+  for _, o in ipairs {
+    {replicas = 8, every = 500, topology = "all", epochs = 2, rate = 0.05, reg = 1e-4,
+     data = DATA},
+    {replicas = 5, every = 900, topology = "ring", epochs = 1, rate = 0.05, reg = 1e-4,
+     data = DATA},
+    {replicas = 4, every = 100, topology = "root-expander", epochs = 2, rate = 0.5, reg = 1e-5,
+     data = "spec/data/rcv1_small.gz"},
+  } do
     it("is the serial model over topology " .. o.topology, function()
-      local arguments = ("--data %s --epochs %d --replicas %d --every %d --topology %s"):format(
-        DATA, o.epochs, o.replicas, o.every, o.topology)
+      local data, features = read(o.data)
+      local arguments = "--data " .. o.data
+      for _, name in ipairs {"epochs", "replicas", "every", "topology", "rate", "reg"} do
+        arguments = ("%s --%s %s"):format(arguments, name, o[name])
+      end
       local rows, summary, saved = examples.run("train_svm.lua", arguments)
       assert.same(train(data, features, o), saved.w:totable())
       assert.equal(o.epochs, #rows)
@@ -61,6 +68,14 @@ describe("train_svm.lua", function()
     local arguments = ("--data %s --test spec/data/a9a.t.gz --epochs 5"):format(DATA)
     local rows = examples.run("train_svm.lua", arguments, "MEISSA_WORKERS=1")
     assert.is_true(rows[5].accuracy > 0.845, rows[5].accuracy)
+    assert.is_true(rows[5].loss < rows[1].loss)
+  end)
+
+  it("learns RCV1", function()
+    local arguments = "--data spec/data/rcv1_small.gz --test spec/data/rcv1_small.t.gz " ..
+      "--epochs 5 --rate 0.5 --reg 1e-5 --replicas 2 --every 50"
+    local rows = examples.run("train_svm.lua", arguments, "MEISSA_WORKERS=1")
+    assert.is_true(rows[5].accuracy > 0.83, rows[5].accuracy)
     assert.is_true(rows[5].loss < rows[1].loss)
   end)
 end)

@@ -84,6 +84,18 @@ return {
     },
   },
   {
+    rule = "NOTIFY-ACK with one slot is data-centric rounds with a range for each edge",
+    finders = {{spec = "csrc/sync/gate_edges_test.c"}},
+    mutants = {
+      {"edges have barriers", "csrc/sync/gate_make.c",
+       "if (gate->setting.scope == MS_GATE_GLOBAL || (",
+       "if (gate->setting.scope >= MS_GATE_EDGE || ("},
+      {"who reads an edge is not asked", "csrc/sync/gate_make.c",
+       "ask(make, make->gate->owner[p], make->gate->place[p], lag);",
+       "ask(make, make->gate->owner[p], make->gate->place[p], lag + 1);"},
+    },
+  },
+  {
     rule = "schedules of rotations, wavefronts and phases wait for what the gate says",
     finders = {{spec = "csrc/sync/gate_schedule_test.c"}},
     mutants = {

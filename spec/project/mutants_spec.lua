@@ -153,6 +153,7 @@ local PROMISED = {
   "the unmanned driver records what it runs",
   "rounds that were short once more return to the driver's process",
   "schedules of rotations, wavefronts and phases wait for what the gate says",
+  "NOTIFY-ACK with one slot is data-centric rounds with a range for each edge",
   "no more is kept than rounds can tell apart, and nobody changes it meanwhile",
   "a check shows a block what it is said to read, and compares all that it may write",
   "rounds go on before a test is asked, where nobody sees it, and none of them counts",
