@@ -19,7 +19,7 @@
 
 /* What is known of a block with these bounds. */
 static int32_t prospect_of(const ms_small_run *run, const int64_t *bounds) {
-  return run->entry(bounds, run->slots, NULL, run->fault);
+  return run->entry(bounds, run->arguments.slots, NULL, run->fault);
 }
 
 int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan) {
@@ -108,27 +108,62 @@ static uint32_t blocks_of(const ms_small_run *run, const ms_plan *plan, uint32_t
   return plan->stages.ends[stage] - ms_stages_first(&plan->stages, stage);
 }
 
-/* Adds to an array what the blocks of a stage have put into its buffer, in their order. */
-static bool merge_one(const ms_small_run *run, const ms_small_merge *into) {
+/* Some blocks one after the other: those of a stage, in the order of the plan. */
+typedef struct stage_blocks {
+  uint32_t first, count;
+  uint32_t members; /* threads that have run them; more than one: the order is by number */
+} stage_blocks;
+
+/* The report of a member, from 0. */
+static ms_text *report_of(ms_small_run *run, uint32_t member) {
+  return member == 0 ? &run->report : ms_small_members_get(run->others, member - 1).report;
+}
+
+/* What blocks have put into a buffer, in the plan's order: how many parts. */
+static uint32_t gather_parts(ms_small_run *run, const ms_small_merge *into,
+                             const stage_blocks *stage) {
+  uint32_t count = 0, left = 0;
+  memset(run->parts, 0, stage->count * sizeof *run->parts);
+  for (uint32_t m = 0; m < stage->members; m++) {
+    const ms_text *report = report_of(run, m);
+    size_t at = 0;
+    ms_record record;
+    while (ms_report_next(report->bytes, report->length, &at, &record) > 0) {
+      if (record.kind != MS_REPORT_PENDING + into->number) continue;
+      uint32_t place = stage->members > 1 ? record.block - stage->first : count++;
+      if (place >= stage->count) continue; /* there is none */
+      run->parts[place] = (ms_pending_part){record.bytes, (size_t)record.size};
+    }
+  }
+  for (uint32_t b = 0; b < stage->count; b++) {
+    if (run->parts[b].size > 0) run->parts[left++] = run->parts[b];
+  }
+  return left;
+}
+
+/* Adds to an array what the blocks of a stage have put into its buffer. */
+static bool merge_one(ms_small_run *run, const ms_small_merge *into, const stage_blocks *stage) {
   ms_merge merge = {.arrays = &into->array, .array_count = 1, .parts = run->parts};
-  size_t at = 0;
-  ms_record record;
   ms_error err;
   ms_error_clear(&err);
-  while (ms_report_next(run->report.bytes, run->report.length, &at, &record) > 0) {
-    if (record.kind != MS_REPORT_PENDING + into->number) continue;
-    run->parts[merge.part_count++] = (ms_pending_part){record.bytes, (size_t)record.size};
-  }
+  merge.part_count = gather_parts(run, into, stage);
   return ms_merge_all(&merge, 1, NULL, &err) == 0;
 }
 
-static bool merge_stage(ms_small_run *run) {
-  bool merged = !run->report.failed;
-  for (uint32_t m = 0; merged && m < run->merge_count; m++) {
-    merged = merge_one(run, &run->merges[m]);
+static void drop_reports(ms_small_run *run, const stage_blocks *stage) {
+  for (uint32_t m = 0; m < stage->members; m++) {
+    report_of(run, m)->length = 0;
+    report_of(run, m)->failed = false;
   }
-  run->report.length = 0;
-  run->report.failed = false;
+}
+
+static bool merge_stage(ms_small_run *run, const stage_blocks *stage) {
+  bool merged = true;
+  for (uint32_t m = 0; m < stage->members; m++) merged = merged && !report_of(run, m)->failed;
+  for (uint32_t m = 0; merged && m < run->merge_count; m++) {
+    merged = merge_one(run, &run->merges[m], stage);
+  }
+  drop_reports(run, stage);
   return merged;
 }
 
@@ -141,17 +176,25 @@ static unsigned take_control(void) {
   return before;
 }
 
+/* What the caller runs blocks with. */
+static ms_small_member caller_of(ms_small_run *run) {
+  return (ms_small_member){.slots = run->arguments.slots,
+                           .memory = run->arguments.memory,
+                           .fault = run->fault,
+                           .report = &run->report};
+}
+
 /* Whether a block went through to its end. */
-static bool run_block(ms_small_run *run, uint32_t block, const int64_t *bounds,
-                      ms_native_slot *left, unsigned long long job) {
+static bool run_block(const ms_small_run *run, const ms_small_member *by, uint32_t block,
+                      const int64_t *bounds, ms_native_slot *left, unsigned long long job) {
   left->whole = run->mark;
-  if (run->memory != NULL) ms_block_local_begin(run->memory, block);
+  if (by->memory != NULL) ms_block_local_begin(by->memory, block);
   ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
   ms_history("begin job=%llu block=%u", job, block);
-  bool ran = run->entry(bounds, run->slots, left + 1, run->fault) == MS_NATIVE_RAN;
+  bool ran = run->entry(bounds, by->slots, left + 1, by->fault) == MS_NATIVE_RAN;
   ms_trace(MS_TRACE_BLOCKS, "%s job=0 block=%u", ran ? "end" : "fail", block);
-  if (run->memory != NULL && ran) ms_block_local_take(run->memory, block, &run->report);
-  if (run->memory != NULL && !ran) ms_block_local_discard(run->memory);
+  if (by->memory != NULL && ran) ms_block_local_take(by->memory, block, by->report);
+  if (by->memory != NULL && !ran) ms_block_local_discard(by->memory);
   if (ran) ms_history("commit job=%llu block=%u", job, block);
   return ran;
 }
@@ -184,72 +227,96 @@ uint32_t ms_small_run_members(const ms_plan *plan, uint32_t members) {
 }
 
 /* Whether other threads may run blocks. A history is of one thread. */
-static bool is_shareable(const ms_small_run *run, const ms_plan *plan, int32_t prospect) {
-  return run->memory == NULL && prospect == MS_NATIVE_ENDS && !ms_history_wanted &&
-         ms_small_run_members(plan, run->members) > 1;
+static bool is_shareable(const ms_small_run *run, const ms_plan *plan) {
+  return !ms_history_wanted && ms_small_run_members(plan, run->members) > 1;
 }
 
-/* Whether, as `done` blocks took so long, the others are worth calling the crew. It is asked now
- * and then. */
-static bool is_worth_calling(uint64_t began, uint32_t done, uint32_t blocks) {
-  if (done == 0 || (done & (done - 1)) != 0 || (done & 0x55555555u) == 0) return false;
+/* Whether the blocks that are left when `done` are over, which took so long, or as long as the last
+ * time, are worth calling the crew. It is asked now and then. */
+static bool is_worth_calling(const ms_small_run *run, uint64_t began, uint32_t done,
+                             uint32_t blocks) {
+  if (blocks - done < 2) return false; /* the caller runs the last one as soon */
+  if (done == 0) return run->pace * blocks >= WORTH;
+  if ((done & (done - 1)) != 0 || (done & 0x55555555u) == 0) return false;
   return (ms_clock_now() - began) / done * (blocks - done) >= WORTH;
 }
 
 /* Runs blocks that nobody else runs until there are no more, first one's own. */
 static void run_shares(void *context, uint32_t member) {
   shared *of = context;
+  ms_small_member by =
+      member == 0 ? caller_of(of->run) : ms_small_members_get(of->run->others, member - 1);
   take_control(); /* the crew's threads keep it */
   for (uint32_t k = 0; k < of->members; k++) {
     share *from = &of->shares[(member + k) % of->members];
     for (uint32_t block; (block = atomic_fetch_add(&from->next, 1)) < from->end;) {
+      if (atomic_load(&of->failed)) return;
       int64_t bounds[MS_LAYOUT_BOUNDS];
       ms_layout_bounds(of->layout, block, bounds);
       ms_native_slot *left = of->run->left + block * width_of(of->run);
-      if (!run_block(of->run, block, bounds, left, 0)) atomic_store(&of->failed, true);
+      if (!run_block(of->run, &by, block, bounds, left, 0)) atomic_store(&of->failed, true);
     }
   }
 }
 
-/* Runs the blocks from `first` on together with the crew; false: nothing has been done. */
-static bool run_together(ms_small_run *run, const ms_plan *plan, uint32_t first, bool *ran) {
+/* Runs the blocks of a stage from number `done` on together with the crew; false: nothing has been
+ * done. */
+static bool run_together(ms_small_run *run, const ms_plan *plan, stage_blocks *stage, uint32_t done,
+                         bool *ran) {
   shared of = {.run = run, .layout = &plan->layout, .members = run->members};
-  uint32_t left = plan->blocks - first;
+  uint32_t first = stage->first + done, left = stage->count - done;
   if (of.members > MS_CREW_MOST) of.members = MS_CREW_MOST;
   for (uint32_t m = 0; m < of.members; m++) {
     atomic_init(&of.shares[m].next, first + (uint32_t)((uint64_t)left * m / of.members));
     of.shares[m].end = first + (uint32_t)((uint64_t)left * (m + 1) / of.members);
   }
+  if (!ms_small_members_ready(&run->others, &run->arguments, of.members - 1)) return false;
   if (!ms_crew_call(of.members, run_shares, &of)) return false;
   run_shares(&of, 0);
   ms_crew_dismiss();
+  stage->members = of.members;
   *ran = !atomic_load(&of.failed);
   return true;
 }
 
-/* Whether all blocks went through to their ends, and what they have put into buffers was merged. */
-static bool run_all(ms_small_run *run, const ms_plan *plan, bool shareable) {
+/* Whether the blocks of a stage went through to their ends. */
+static bool run_stage(ms_small_run *run, const ms_plan *plan, stage_blocks *stage,
+                      ms_block_walk *walk, unsigned long long job) {
+  bool shareable = is_shareable(run, plan), ran = true;
+  const ms_small_member caller = caller_of(run);
   uint64_t began = shareable ? ms_clock_now() : 0;
-  bool ran = true;
-  ms_block_walk walk = ms_block_walk_of(&plan->grid, &plan->layout);
-  ms_native_slot *left = run->left;
-  for (uint32_t stage = 0; stage < stage_count(run, plan); stage++) {
-    unsigned long long job = ms_history_own_job();
-    uint32_t blocks = blocks_of(run, plan, stage);
-    ms_history("loop job=%llu blocks=%u ordered=0", job, blocks);
-    for (uint32_t b = 0; b < blocks; b++, left += width_of(run)) {
-      if (shareable && is_worth_calling(began, b, blocks)) {
-        if (run_together(run, plan, b, &ran)) return ran;
-        shareable = false;
+  for (uint32_t b = 0; b < stage->count && ran; b++) {
+    if (shareable && is_worth_calling(run, began, b, stage->count)) {
+      if (run_together(run, plan, stage, b, &ran)) {
+        for (; run->merge_count > 0 && b < stage->count; b++) ms_block_walk_next(walk);
+        break;
       }
-      uint32_t block = ms_block_walk_next(&walk);
-      if (run_block(run, block, walk.bounds, left, job)) continue;
-      ms_history("fail job=%llu", job);
-      run->report.length = 0;
-      return false;
+      shareable = false;
     }
-    ms_history("end job=%llu", job);
-    if (!merge_stage(run)) return false;
+    uint32_t block = ms_block_walk_next(walk);
+    ms_native_slot *left = run->left + (stage->first + b) * width_of(run);
+    ran = run_block(run, &caller, block, walk->bounds, left, job);
+  }
+  if (shareable && stage->count > 0) {
+    double threads = stage->members;
+    run->pace = (double)(ms_clock_now() - began) / stage->count * threads;
+  }
+  return ran;
+}
+
+/* Whether all blocks went through to their ends, and what they have put into buffers was merged. */
+static bool run_all(ms_small_run *run, const ms_plan *plan) {
+  ms_block_walk walk = ms_block_walk_of(&plan->grid, &plan->layout);
+  uint32_t first = 0;
+  for (uint32_t s = 0; s < stage_count(run, plan); s++) {
+    stage_blocks stage = {.first = first, .count = blocks_of(run, plan, s), .members = 1};
+    unsigned long long job = ms_history_own_job();
+    ms_history("loop job=%llu blocks=%u ordered=0", job, stage.count);
+    bool ran = run_stage(run, plan, &stage, &walk, job);
+    ms_history("%s job=%llu", ran ? "end" : "fail", job);
+    if (!ran) drop_reports(run, &stage);
+    if (!ran || !merge_stage(run, &stage)) return false;
+    first += stage.count;
   }
   return true;
 }
@@ -265,7 +332,7 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   if (prospect == MS_NATIVE_ENDS && run->merge_count == 0) kept = 0;
   if (!keep(run, kept)) return MS_SMALL_NOT_NOW;
   unsigned control = take_control();
-  bool ran = run_all(run, plan, is_shareable(run, plan, prospect));
+  bool ran = run_all(run, plan);
   if (ran) {
     combined = ms_results_combine(run->rules, run->count, (const char *)run->left, plan->blocks,
                                   run->scalars);
@@ -281,6 +348,7 @@ void ms_small_run_free(ms_small_run *run) {
   free(run->kept);
   free(run->parts);
   ms_text_free(&run->report);
+  ms_small_members_free(&run->others);
   run->left = NULL;
   run->kept = NULL;
   run->parts = NULL;

@@ -11,14 +11,14 @@
  * buffers that add is merged after each stage; what that may write is kept, too, where it may fail
  * or further stages follow. All memory but what runs make belongs to the caller.
  *
- * Where blocks wait for no other, have nothing to themselves and all go through to their ends,
- * threads of this process (crew.h) help with those that are left, once these are known to take long
- * enough. What a block leaves lies at the block's place, and is combined in the plan's order. */
+ * Where blocks wait for no other, threads of this process (crew.h) help with those that are left,
+ * once these are known to take long enough. What a block leaves lies at the block's place, or in
+ * the report of who ran it, and is combined and merged in the plan's order. */
 #ifndef MS_JOB_SMALL_RUN_H
 #define MS_JOB_SMALL_RUN_H
 
 #include "base/api.h"
-#include "job/block_local.h"
+#include "job/small_member.h"
 #include "kernel/native/combine.h"
 #include "kernel/native/native.h"
 #include "plan/plan.h"
@@ -33,21 +33,21 @@ typedef struct MS_API_TYPE ms_small_span {
 /* An array to which is added, after each stage, what blocks have put into a buffer. */
 typedef struct MS_API_TYPE ms_small_merge {
   ms_array *array;
-  uint32_t number; /* of the buffer, in `memory` */
+  uint32_t number; /* of the buffer, in the arguments' memory */
 } ms_small_merge;
 
 typedef struct MS_API_TYPE ms_small_run {
   ms_native_block *entry;
-  const ms_native_slot *slots;
+  ms_small_arguments arguments;
   ms_native_fault *fault;
-  const ms_block_local *memory; /* that blocks have to themselves; or NULL */
   uint32_t members; /* threads that may run blocks at the same time; up to 1: the caller's alone */
+  double pace;      /* ns that a block took the last time; 0: not known */
   int64_t mark;     /* the slot that a block's results begin with */
   const ms_combine_rule *rules; /* how results are combined, */
   uint32_t count;               /* as many as a block leaves */
   ms_native_slot *scalars;      /* two a result: before the run what ms_results_combine takes, after
                                    it what it gives */
-  const ms_small_merge *merges; /* one for each buffer of `memory`, in the order of merging, */
+  const ms_small_merge *merges; /* one for each buffer, in the order of merging, */
   uint32_t merge_count;         /* so many */
   ms_small_span *written; /* all that the loop may write: first what blocks write themselves, */
   uint32_t own_count;     /* so many, */
@@ -60,6 +60,7 @@ typedef struct MS_API_TYPE ms_small_run {
   ms_text report;         /* what blocks of the stage have put into buffers, */
   ms_pending_part *parts; /* and into one of them; room for one of each block */
   uint64_t part_room;
+  ms_small_members *others; /* who help, with what their blocks have to themselves */
 } ms_small_run;
 
 typedef enum ms_small_answer {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "array/touched.h"
 #include "base/clock.h"
 #include "base/test.h"
 #include "base/threads.h"
@@ -208,9 +209,6 @@ static void test_together(ms_small_run *run, const ms_plan *plan) {
   run->members = 2;
   CHECK(sum_slow(run, plan) == alone);
   CHECK(by_driver > 0 && (by_others > 0 || ms_threads_count() == 1));
-  at_best = MS_NATIVE_MAY_STOP;
-  CHECK(sum_slow(run, plan) == alone && by_others == 0);
-  at_best = MS_NATIVE_ENDS;
   const ms_strategy waiting[] = {MS_ROTATE, MS_WAVEFRONT, MS_HYPERPLANE,
                                  MS_ROUNDS, MS_LEVELS,    MS_SERIALLY};
   for (size_t s = 0; s < sizeof waiting / sizeof *waiting; s++) {
@@ -226,6 +224,82 @@ static void test_together(ms_small_run *run, const ms_plan *plan) {
   run->entry = sum_block;
 }
 
+/* A buffer of one element and its mark, a scratch array of one, a plain number. */
+static double pending[MS_TOUCHED_UNIT], scratch[1];
+static uint8_t touched[MS_TOUCHED_BYTES(MS_TOUCHED_UNIT)];
+static _Atomic uint32_t odd_scratch;
+
+/* Takes its time, with what it has to itself in use; stops in the block of `stops_at`. */
+static int32_t private_block(const int64_t *bounds, const ms_native_slot *slots,
+                             ms_native_slot *results, ms_native_fault *fault) {
+  if (results == NULL) return MS_NATIVE_MAY_STOP;
+  *(pthread_equal(pthread_self(), driver) ? &by_driver : &by_others) += 1;
+  double *sum = slots[0].pointer, *own = slots[2].pointer;
+  *(uint8_t *)slots[1].pointer = 1;
+  if (*own != 7) odd_scratch++;
+  *own = *sum = slots[3].number / (double)(bounds[0] + 2);
+  for (uint64_t end = ms_clock_now() + MS_MILLISECOND; ms_clock_now() < end;) continue;
+  written[bounds[0]] = -1;
+  fault->value = (double)bounds[0];
+  bool stops = bounds[0] <= stops_at && stops_at <= bounds[1];
+  if (*own != *sum || fault->value != (double)bounds[0]) odd_scratch++;
+  results[0].number = 0;
+  results[1].whole = MS_NATIVE_NUMBER;
+  return stops ? MS_NATIVE_SUBSCRIPT : MS_NATIVE_RAN;
+}
+
+/* Each thread has what blocks have to themselves; what they put into buffers is merged in the
+ * plan's order, and where one stops all is as before. */
+static void test_private(ms_small_run *run, const ms_plan *plan) {
+  ms_error err;
+  int64_t dims[] = {MS_TOUCHED_UNIT};
+  ms_array *sums = ms_array_dense(MS_DOUBLE, 1, dims, &err);
+  CHECK(sums != NULL);
+  double *sum = sums->data, alone = 0;
+  const uint64_t seven = 0x401c000000000000u; /* 7.0 */
+  ms_scratch_space scratch_space = {scratch, 1, seven, sizeof(double), 0};
+  ms_pending_space pending_space = {pending, MS_TOUCHED_UNIT, 0, 0, touched};
+  ms_block_local memory = {
+      .scratch = &scratch_space, .pending = &pending_space, .scratch_count = 1, .pending_count = 1};
+  ms_native_slot slots[4] = {{.pointer = pending}, {.pointer = touched}, {.pointer = scratch}};
+  const ms_small_private privates[] = {
+      {0, MS_SMALL_PENDING, 0}, {1, MS_SMALL_TOUCHED, 0}, {2, MS_SMALL_SCRATCH, 0}};
+  ms_small_merge merge = {.array = sums};
+  ms_small_span spans[] = {{written, sizeof written}, {sum, MS_TOUCHED_UNIT * sizeof *sum}};
+  ms_small_run own = {.entry = private_block,
+                      .arguments = {slots, 4, 3, privates, &memory},
+                      .fault = run->fault,
+                      .mark = MARK,
+                      .rules = run->rules,
+                      .count = 1,
+                      .scalars = run->scalars,
+                      .merges = &merge,
+                      .merge_count = 1,
+                      .written = spans,
+                      .own_count = 1,
+                      .written_count = 2};
+  driver = pthread_self();
+  for (int round = 0; round < 4; round++) {
+    own.members = round % 2 == 0 ? 1 : 3;
+    by_driver = by_others = 0;
+    *sum = 0.1;
+    slots[3].number = round < 2 ? 1 : 3; /* arguments may have changed */
+    CHECK(ms_small_run_blocks(&own, plan) == MS_SMALL_RAN);
+    if (round % 2 == 0) alone = *sum;
+    CHECK(*sum == alone && by_driver + by_others == BLOCKS && odd_scratch == 0);
+    CHECK(round % 2 == 0 ? by_others == 0 : by_others > 0 || ms_threads_count() == 1);
+  }
+  for (int i = 0; i <= VALUES; i++) written[i] = i;
+  stops_at = 61;
+  CHECK(ms_small_run_blocks(&own, plan) == MS_SMALL_NOT_NOW && *sum == alone);
+  for (int i = 0; i <= VALUES; i++) CHECK(written[i] == i);
+  stops_at = 0;
+  *sum = 0.1;
+  CHECK(ms_small_run_blocks(&own, plan) == MS_SMALL_RAN && *sum == alone);
+  ms_small_run_free(&own);
+  ms_array_release(sums);
+}
+
 int main(void) {
   ms_test_limit(60);
   for (int i = 0; i <= VALUES; i++) values[i] = 1.0 / (i + 3);
@@ -234,7 +308,7 @@ int main(void) {
   at_best = MS_NATIVE_ENDS;
   const ms_combine_rule rule = {.op = MS_REDUCE_SUM, .with = -1};
   ms_small_run run = {.entry = sum_block,
-                      .slots = slots,
+                      .arguments = {.slots = slots, .slot_count = 1},
                       .fault = &fault,
                       .mark = MARK,
                       .rules = &rule,
@@ -250,6 +324,7 @@ int main(void) {
   test_uncombined(&run, &plan, scalars);
   leaves_nil = false;
   test_together(&run, &plan);
+  test_private(&run, &plan);
   ms_small_run_free(&run);
   CHECK(run.left == NULL);
   return ms_test_end();

@@ -68,25 +68,87 @@ describe("threads of small loops", function()
       print(same)]])
   end)
 
-  it("are not there for blocks that wait, may fail, or have buffers", function()
-    assert.equal("0\t0\n0\t0\n0\t0\n", run [[
-      local index, total = meissa.ones({n}, {type = "int32"}), meissa.zeros(n)
-      local buffer = meissa.buffer(total)
+  it("are not there for blocks that wait", function()
+    assert.equal("0\t0\n", run [[
       print(helping(2, function()
         for i, j in parallel({2, n}, {2, n}, {engine = "native"}) do
           B[i][j] = 0.5 * math.sin(B[i - 1][j] + B[i][j - 1])
         end
-      end))
-      print(helping(2, function()
-        for i in parallel(n, {engine = "native"}) do
-          for j = 1, n do row[i] = row[i] + math.sin(A[i][j]) + A[index[i] ][j] end
-        end
-      end))
-      print(helping(2, function()
-        for i in parallel(n, {engine = "native"}) do
-          for j = 1, n do buffer[j] = buffer[j] + math.sin(A[i][j]) end
-        end
       end))]])
+  end)
+
+  it("share blocks that may fail, and have buffers and scratch arrays, with the bits of one",
+     function()
+    local count = several and 1 or 0
+    assert.equal(("true\t%d\t0\n"):rep(3):format(count, count, count), run [[
+      local index, total = meissa.ones({n}, {type = "int32"}), meissa.zeros({n, n})
+      local sums, own, C = meissa.buffer(total), meissa.scratch(n), meissa.zeros({n, 150})
+      for i = 1, n do index[i] = i * 7 % 13 + 1 end
+      local function equal(a, b)
+        for i = 1, n do
+          for j = 1, a:size(2) do if a[i][j] ~= b[i][j] then return false end end
+        end
+        return true
+      end
+      local function compare(loop, result)
+        local all
+        local function from_zero()
+          result:fill(0)
+          loop()
+        end
+        helping(1, from_zero)
+        all = result:clone()
+        local helpers, workers = helping(3, from_zero)
+        local same = equal(all, result)
+        for _ = 1, 10 do
+          from_zero()
+          same = same and equal(all, result)
+        end
+        print(same, math.min(helpers, 1), workers)
+      end
+      compare(function()
+        for i in parallel(n, {engine = "native"}) do
+          for j = 1, 150 do C[i][j] = C[i][j] + math.sin(A[i][j]) + A[index[i] ][j] end
+        end
+      end, C)
+      compare(function()
+        for i in parallel(n, {engine = "native", grid = {8}}) do
+          for j = 1, n do
+            sums[index[i] ][j] = sums[index[i] ][j] + math.sin(A[i][j])
+            if j % 50 == 0 then sums[index[j] ][index[i] ] = sums[index[j] ][index[i] ] + 0.1 end
+          end
+        end
+      end, total)
+      compare(function()
+        for i in parallel(n, {engine = "native"}) do
+          for j = 1, n do own[j] = math.sin(A[i][j]) end
+          for j = 1, 150 do C[i][j] = own[n + 1 - j] + own[index[j] ] end
+        end
+      end, C)]])
+  end)
+
+  it("leave all as it was where a block of theirs fails", function()
+    assert.equal("ARR\t650\t0\t0\ntrue\n", run [[
+      local index, total = meissa.ones({n}, {type = "int32"}), meissa.zeros(n)
+      local sums = meissa.buffer(total)
+      local function loop()
+        for i in parallel(n, {engine = "native"}) do
+          for j = 1, n do
+            row[i] = row[i] + math.sin(A[i][j])
+            sums[index[i] ] = sums[index[i] ] + A[i][j]
+          end
+        end
+      end
+      helping(2, loop)
+      local before = total[1]
+      index[650] = n + 1
+      total:fill(0)
+      row:fill(0)
+      local _, err = pcall(loop)
+      print(err.code, err.iteration[1], total[1], row:sum())
+      index[650] = 1
+      for _ = 1, 5 do loop() end
+      print(total[1] == before)]])
   end)
 
   it("are a forked process's own", function()

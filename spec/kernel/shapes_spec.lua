@@ -276,6 +276,24 @@ describe("the C text of a body", function()
     assert.same({1, false}, {copies "for i in parallel(n) do B[i] = i end"})
   end)
 
+  it("keeps the compiler from unrolling short loops that it could make vectors of", function()
+    local function kept(body)
+      local source = native.emit("for i in parallel(n) do for k = 1, 6 do " .. body .. " end end",
+        { A = array.zeros({ 12, 6 }), B = array.zeros({ 12 }), n = 12,
+          C = array.ones({ 12, 6 }, { type = "int32" }), H = array.zeros({ 12, 8, 6 }) },
+        { ranges = { { 1, 12 } } })
+      return source:find("#pragma GCC unroll 1", 1, true) ~= nil
+    end
+    for _, body in ipairs { "A[i][k] = A[i][k] * k", "local b = k + 1 H[i][b][1] = B[i]",
+                            "local b = C[i][k] A[i][k] = b" } do
+      assert.is_true(kept(body), body)
+    end
+    for _, body in ipairs { "H[i][C[i][k] ][k] = B[i]", "local b = C[i][k] H[i][b][1] = B[i]",
+                            "local c = C[i][k] local b = c + 1 A[i][b] = A[i][b] + 1" } do
+      assert.is_false(kept(body), body)
+    end
+  end)
+
   it("means the same for other extents than those of its making", function()
     local text = "for i in parallel(4) do local a = A[i] for k = 1, 3 do " ..
       "a[k] = a[k] * k + C[k][i] s = s + a[k] end end"

@@ -143,6 +143,10 @@ return {
     rule = "kernels are quick for the extents of now, others where these are met",
     finders = {{spec = "spec/kernel/shapes_spec.lua"}},
     mutants = {
+      {"histograms are made of vectors", "csrc/kernel/native/c_loop.c",
+       " && !ms_c_is_scatter(loop);", ";"},
+      {"subscripts are what they are read as", "csrc/kernel/native/c_trip.c",
+       "local->begin < search->loop->begin) local = node;", "local->begin > 0) local = node;"},
       {"longer rows are as long as those of now", "csrc/kernel/native/native_emit.c",
        "ms_c_text(w, \"%s%s%s == %s\", test", "ms_c_text(w, \"%s%s%s >= %s\", test"},
       {"fast mode has no general text", "csrc/kernel/native/native_emit.c",

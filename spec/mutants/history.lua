@@ -111,7 +111,7 @@ return {
        "    if not bytes then return failure end\n    told:commit(number)",
        "    told:commit(number)\n    if not bytes then return failure end"},
       {"small loops say nothing of their end", "csrc/job/small_run.c",
-       'ms_history("end job=%llu", job);', ""},
+       'ms_history("%s job=%llu", ran ? "end" : "fail", job);', ""},
     },
   },
 }

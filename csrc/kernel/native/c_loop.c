@@ -207,7 +207,7 @@ static void write_counted(ms_writer *w, const void *context) {
 static bool is_rolled(const ms_writer *w, const ms_node *loop, int64_t trip) {
   if (trip <= 0) return false;
   if (w->loops > 0) return trip <= MS_NEST_UNROLLED_TOO_EARLY && ms_c_is_elementwise(loop);
-  return trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop);
+  return trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop) && !ms_c_is_scatter(loop);
 }
 
 static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,

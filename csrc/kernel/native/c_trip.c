@@ -85,3 +85,41 @@ bool ms_c_is_scan(const ms_node *loop) {
   ms_node_walk(loop->kid[3], visit_scan, &search);
   return search.found;
 }
+
+/* Nodes of a subscript, and of what its locals are given, that are looked at. */
+#define MOST_LOOKED_AT 64
+
+typedef struct ms_scatter_search {
+  const ms_node *loop;
+  uint32_t left; /* nodes that are still looked at for one subscript */
+  bool found;
+} ms_scatter_search;
+
+/* Whether there is an element in a node, or in what the loop's body gives a local there. */
+static bool has_element(ms_scatter_search *search, const ms_node *node) {
+  if (node == NULL || search->left == 0) return false;
+  search->left--;
+  bool found = node->kind == MS_INDEX;
+  const ms_node *local =
+      node->kind == MS_NAME && node->symbol != NULL ? node->symbol->declaration : NULL;
+  if (local == NULL || local->kind != MS_LOCAL || local->begin < search->loop->begin) local = node;
+  for (uint32_t k = 0; k < local->kids && !found; k++) found = has_element(search, local->kid[k]);
+  return found;
+}
+
+static bool visit_scatter(ms_node *node, void *context) {
+  ms_scatter_search *search = context;
+  for (uint32_t t = 0; node->kind == MS_ASSIGN && t < node->targets; t++) {
+    for (const ms_node *at = node->kid[t]; at->kind == MS_INDEX; at = at->kid[0]) {
+      search->left = MOST_LOOKED_AT;
+      search->found = search->found || has_element(search, at->kid[1]);
+    }
+  }
+  return !search->found;
+}
+
+bool ms_c_is_scatter(const ms_node *loop) {
+  ms_scatter_search search = {.loop = loop};
+  ms_node_walk(loop->kid[3], visit_scatter, &search);
+  return search.found;
+}

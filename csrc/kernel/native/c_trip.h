@@ -17,4 +17,8 @@ bool ms_c_is_elementwise(const ms_node *loop);
 /* Whether a loop uses what it sums up before it ends, so that no vectors can be made of it. */
 bool ms_c_is_scan(const ms_node *loop);
 
+/* Whether a loop stores at subscripts that it reads from arrays, as histograms do: no vectors can
+ * be made of it either. */
+bool ms_c_is_scatter(const ms_node *loop);
+
 #endif

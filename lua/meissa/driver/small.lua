@@ -38,7 +38,6 @@ end
 
 -- How many threads its blocks may have, as far as is known before they run.
 local function members_of(run)
-  if #run.plan.buffers > 0 then return 1 end
   return math.max(1, small_runs.members(run.grid.core, pool.workers()))
 end
 
@@ -132,7 +131,7 @@ function M.instance(run)
   local pieces = job_operands.pieces(operands)
   local instance, own = execution.instance(kernel_bytes, run_bytes, pieces, where, run.draws)
   known = {where = where, object = object, instance = instance, own = own,
-           info = run.kernel.info,
+           info = run.kernel.info, shared = small_runs.is_for_any_thread(instance),
            written = written_by(run)}
   known.run, known.vectors = small_runs.make(instance, own, known.written, merged_by(run, where),
                                              run.kernel.info)
@@ -153,7 +152,7 @@ end
 -- for the workers
 function M.run(run)
   local small = M.instance(run)
-  small.run.members = pool.workers()
+  small.run.members = small.shared and pool.workers() or 1
   local began = system.clock()
   local assigned, never = small_runs.run(small.run, small.info, run.values, run.grid.core)
   local ended = system.clock()

@@ -46,6 +46,42 @@ local function spans_of(arrays)
   return spans
 end
 
+-- ms_small_private_kind
+local PENDING, TOUCHED, SCRATCH = 0, 1, 2
+
+-- The arguments of an instance that lead to memory that blocks have to themselves.
+local function privates_of(instance, own)
+  local found, memory = {}, own and own.core
+  for n, param in ipairs(memory and instance.info.params or {}) do
+    local to = instance.slots[n - 1].pointer
+    local pointer, touched = param.kind == "pointer", param.kind == "touched"
+    for p = 0, memory.pending_count - 1 do
+      local space = memory.pending[p]
+      if pointer and to == ffi.cast("void *", space.elements) then
+        found[#found + 1] = {n - 1, PENDING, p}
+      elseif touched and to == ffi.cast("void *", space.touched) then
+        found[#found + 1] = {n - 1, TOUCHED, p}
+      end
+    end
+    for s = 0, memory.scratch_count - 1 do
+      if pointer and to == memory.scratch[s].elements then
+        found[#found + 1] = {n - 1, SCRATCH, s}
+      end
+    end
+  end
+  return {list = ffi.new("ms_small_private[?]", #found + 1, found), count = #found}
+end
+
+--- Whether other threads than the one that calls can run blocks: none has to know the end of its
+-- stack.
+-- @tab instance a native one
+function M.is_for_any_thread(instance)
+  for _, param in ipairs(instance.info.params) do
+    if param.kind == "stack" then return false end
+  end
+  return true
+end
+
 --- What runs an instance's blocks; whoever has it keeps the instance.
 -- @tab instance a native one @tab[opt] own its private memory (see block_local.lua)
 -- @tab written core's arrays that the loop may write: `own` first, so many, that blocks write
@@ -55,8 +91,11 @@ end
 -- @return an ms_small_run; what lives as long
 function M.make(instance, own, written, merged, info)
   local run, known = new(), results_of.rules(info)
-  run.entry, run.slots, run.fault = instance.entry, instance.slots, instance.fault
-  run.mark, run.memory = native.MARK, own and own.core
+  local arguments, privates = run.arguments, privates_of(instance, own)
+  run.entry, run.fault, run.mark = instance.entry, instance.fault, native.MARK
+  arguments.slots, arguments.slot_count = instance.slots, #instance.info.params
+  arguments.privates, arguments.private_count = privates.list, privates.count
+  arguments.memory = own and own.core
   local spans = spans_of(written)
   run.written, run.own_count, run.written_count = spans, written.own, #written
   local merges = ffi.new("ms_small_merge[?]", #merged + 1)
@@ -65,10 +104,10 @@ function M.make(instance, own, written, merged, info)
   end
   run.merges, run.merge_count = merges, #merged
   if known then run.rules, run.count, run.scalars = known.rules, known.count, known.scalars end
-  return run, {spans, merges}
+  return run, {spans, merges, privates.list}
 end
 
---- How many threads may run blocks of a plan at the same time where these end and have no buffers.
+--- How many threads may run blocks of a plan at the same time.
 -- @param plan an ms_plan @number members there are so many
 function M.members(plan, members) return (lib.ms_small_run_members(plan, members)) end
 
