@@ -98,8 +98,6 @@ return {
     mutants = {
       {"nobody waits for who is inside", "csrc/job/crew.c",
        "  wait_for_those_inside();\n  atomic_store", "  atomic_store"},
-      {"whoever comes late begins", "csrc/job/crew.c",
-       "if (atomic_load(&crew.call) == last && member", "if (member"},
       {"there may be several calls", "csrc/job/crew.c",
        "members < 2 || atomic_exchange(&crew.taken, true)", "members < 2"},
       {"threads hear signals", "csrc/job/crew.c", "sigfillset(&all);", "sigemptyset(&all);"},
