@@ -94,4 +94,47 @@ describe("rounds", function()
     for _, j in meissa.iterate(A, 5, {stop = counting()}) do n, A[j] = n + 1, j end
     assert.same({2, 8}, {asked, n})
   end)
+
+  it("go on from what earlier rounds have left, of equal values the first", function()
+    for workers = 0, 2 do
+      meissa.init {workers = workers, quiet = true}
+      for _, seven in ipairs {7, 0 / 0} do
+        local A, least, at, begun, what = meissa.zeros(4), nil, nil, 9, nil
+        local told = {}
+        local function stop(t, _, sums) told[t] = sums.at end
+        for t, j in meissa.iterate(A, 4, {stop = stop}) do
+          local v = seven
+          if t == 4 and j == 4 then v = 6 end
+          if least == nil or v < least then
+            least = v
+            at = 10 * t + j
+          end
+          if what == nil or v < begun then
+            begun = v
+            what = 10 * t + j
+          end
+          A[j] = t
+        end
+        if seven == 7 then
+          assert.same({6, 44, 6, 44}, {least, at, begun, what})
+        else
+          assert.same({11, 11}, {at, what})
+        end
+        assert.same({11, 21, 31}, {unpack(told, 1, 3)})
+        A, least, at, begun, what = meissa.zeros(4), nil, nil, 9, nil
+        for t, j in meissa.iterate(A, 3, {stop = function() return false end}) do
+          if least == nil or 5 < least then
+            least = 5
+            at = 10 * t + j
+          end
+          if what == nil or 5 < begun then
+            begun = 5
+            what = 10 * t + j
+          end
+          A[j] = t
+        end
+        assert.same({5, 11, 5, 11}, {least, at, begun, what})
+      end
+    end
+  end)
 end)

@@ -77,13 +77,6 @@ function M.combine_one(reduction, old, new)
   return old
 end
 
---- Whether what a reduction's variable is before the loop does not count: what goes with it, which
--- is nil then, says that there is no value yet.
-function M.begins_anew(reduction)
-  return reduction.role == "reduction" and reduction.unset and reduction.op ~= "+" and
-    reduction.op ~= "with"
-end
-
 --- Whether a reduction's bits depend on where blocks end. Those of others are the loop's as
 -- written, in the plan's order, so that a plain run has them.
 function M.depends_on_blocks(reduction)
@@ -248,7 +241,7 @@ end
 -- order than the loop: whether a block's first is the loop's, the iterations `origins` tell.
 local function take_first_of(tuple, final, block, is_set, origins)
   local out, head, origin = final[tuple.leader], tuple.heads[tuple.leader], origins[tuple.leader]
-  if origin == "-" or out.origin and comes_after(origin, out.origin) then return end
+  if out.goes_on or origin == "-" or out.origin and comes_after(origin, out.origin) then return end
   out.origin = origin
   out.lasting = is_set(head) and function(n) return block[tuple.heads[n]], true end or nil
 end
@@ -353,7 +346,7 @@ end
 
 --- Takes one block's results into `final`.
 -- @tab info of the kernel
--- @tab final by result {value =, set =}
+-- @tab final by result {value =, set =, goes_on = whether it had a first value before}
 -- @tab block the values by result, then which were assigned, "101", then the iterations that did,
 -- then by result which elements of tables were assigned nil, how gathered tables travel, and the
 -- runs of lists that have some, then streaks: see result.lua

@@ -309,6 +309,23 @@ local function apart(results)
   return list
 end
 
+-- Whether what a reduction's variable is before the loop may not count: it, or what goes with it,
+-- is nil then, which says that there is no value yet.
+local function may_begin_anew(scalar)
+  return scalar.role == "reduction" and scalar.unset and scalar.op ~= "+" and scalar.op ~= "with"
+end
+
+-- Whether it does not. Jobs after the first one of rounds go on from what that has left.
+local function begins_anew(info, scalar, values)
+  if not may_begin_anew(scalar) then return false end
+  local anew = values[scalar.capture] == nil
+  for _, other in ipairs(info.results) do
+    local follows = other.op == "with" and other.leader == scalar.capture
+    anew = anew or follows and values[other.capture] == nil
+  end
+  return anew
+end
+
 --- The scalars after the loop; see kernel.combine.
 -- @tab info of the kernel @tab values the captured values before the loop
 -- @tab results bytes of the blocks in plan order; or, of blocks that left equally many, {flat =
@@ -324,7 +341,9 @@ function M.combine(info, values, results, known)
   local final = {}
   for n, scalar in ipairs(info.results) do
     final[n] = { capture = scalar.capture, set = false }
-    if not merge.begins_anew(scalar) then final[n].value = values[scalar.capture] end
+    if not begins_anew(info, scalar, values) then
+      final[n].value, final[n].goes_on = values[scalar.capture], may_begin_anew(scalar)
+    end
   end
   for _, bytes in ipairs(#info.results > 0 and results or {}) do
     merge.take(info, final, native.is_slots(bytes) and
