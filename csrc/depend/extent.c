@@ -73,6 +73,13 @@ int64_t ms_domain_extent(const ms_domain *domain, uint32_t k) {
   return most - least + 1;
 }
 
+bool ms_domain_is_long(const ms_domain *domain, uint32_t first, uint32_t last) {
+  for (uint32_t k = first; k < last; k++) {
+    if (ms_domain_extent(domain, k) > 1) return true;
+  }
+  return false;
+}
+
 /* Turns a sum over ordinals into one over index values. Coefficients came from index values, so
  * steps divide them. */
 static void in_values(const ms_domain *domain, uint32_t k, const ms_form *form, int64_t sign,

@@ -12,6 +12,10 @@
 /* Most index values that dimension `k` has in any iteration of the outer ones. */
 int64_t ms_domain_extent(const ms_domain *domain, uint32_t k);
 
+/* Whether one of the dimensions from `first` to before `last` has several index values: then ranges
+ * of dimension `last` are in several pieces in the loop's order. */
+bool ms_domain_is_long(const ms_domain *domain, uint32_t first, uint32_t last);
+
 /* The least and greatest ordinal of dimension `k` in any iteration; of an empty one both are 0, or
  * the least that it would have. */
 void ms_domain_ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int64_t *last);

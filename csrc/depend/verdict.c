@@ -81,12 +81,14 @@ static ms_choice choose(const work *now, ms_terms *terms) {
   return choice;
 }
 
-/* Whether blocks of an ordered loop are anything but ranges of the outermost index. */
+/* Whether blocks of an ordered loop do not go through it one after the other: are anything but
+ * ranges of the outermost index, or of a round. */
 static bool is_scattered(const work *now) {
   ms_terms terms;
   if (!now->walk.space->ordered || now->domain.dim_count == 1) return false;
   ms_choice choice = choose(now, &terms);
   if (ms_strategy_traits_of(choice.strategy)->any_axis) return false;
+  if (choice.strategy == MS_ROUNDS) return ms_domain_is_long(&now->domain, 1, choice.dim[1]);
   return !cuts_one(&choice) || choice.dim[0] != 0;
 }
 

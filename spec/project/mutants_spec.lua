@@ -158,6 +158,7 @@ local PROMISED = {
   "a check shows a block what it is said to read, and compares all that it may write",
   "rounds go on before a test is asked, where nobody sees it, and none of them counts",
   "a stop test is told what its own round has formed",
+  "first values of rounds are told by the order of blocks, where these follow the loop's",
   "a replay reads what was recorded, and injected lags are what was asked for",
   "loops in bodies are told of in the user's words",
   -- replicas
