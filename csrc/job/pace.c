@@ -14,6 +14,10 @@
  * that lost its core to others says nothing about the loop. */
 #define HOPELESS 2
 
+/* Executions on workers that are as much slower than here, all of them, until a trial there is
+ * over: the first one may have to wake them. */
+#define HOPELESS_AWAY 2
+
 /* Executions until the other place is tried again: the first time, and in the end. */
 #define FIRST   8
 #define LONGEST 1024
@@ -89,5 +93,8 @@ void ms_pace_ran_here(ms_pace *pace, double seconds, double volume, double most)
 
 void ms_pace_ran_away(ms_pace *pace, double seconds, double volume) {
   pace->away[pace->aways++ % MS_PACE_SOME] = seconds / volume;
-  if (pace->is_here && pace->trial > 0 && --pace->trial == 0) end_trial(pace, is_faster_here(pace));
+  if (!pace->is_here || pace->trial == 0) return;
+  bool hopeless = --pace->trial <= MS_PACE_SOME - HOPELESS_AWAY &&
+                  best_of(pace->away) > HOPELESS * best_of(pace->here);
+  if (hopeless || pace->trial == 0) end_trial(pace, is_faster_here(pace));
 }

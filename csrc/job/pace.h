@@ -7,8 +7,8 @@
  * MS_PACE_LONGER times as long, for which Ctrl-C can wait, run where they were faster, by the best
  * of the last MS_PACE_SOME executions at either place: the best of many would win against that of a
  * few on any machine that others use, too. The other place is tried after a while, as machines
- * change, each time after twice as many executions. This decides who runs blocks and nothing else.
- * One of each loop, of one thread. */
+ * change, each time after twice as many executions, and left soon if it is much slower. This
+ * decides who runs blocks and nothing else. One of each loop, of one thread. */
 #ifndef MS_JOB_PACE_H
 #define MS_JOB_PACE_H
 

@@ -74,12 +74,20 @@ static void test_best(void) {
   CHECK(run(&pace, 100, 3e-3, 2e-3) <= MS_PACE_SOME);
 }
 
-/* A trial here ends with the first execution that takes much longer than on workers. */
+/* A trial here ends with the first execution that takes much longer than on workers, one there with
+ * the second: the first may have woken them. */
 static void test_hopeless(void) {
   ms_pace pace;
   ms_pace_begin(&pace);
   for (int k = 0; k < 3; k++) ms_pace_ran_away(&pace, 4e-4, VOLUME);
   CHECK(run(&pace, 8, 1.5e-3, 4e-4) == 1);
+  ms_pace_begin(&pace);
+  CHECK(run(&pace, MS_PACE_SOME, 1e-3, 2.1e-3) == MS_PACE_SOME);
+  CHECK(run(&pace, 2, 1e-3, 2.1e-3) == 0);
+  CHECK(run(&pace, 8, 1e-3, 2.1e-3) == 8);
+  ms_pace_begin(&pace);
+  run(&pace, MS_PACE_SOME, 1e-3, 1.9e-3);
+  CHECK(run(&pace, MS_PACE_SOME, 1e-3, 1.9e-3) == 0);
 }
 
 /* A loop that many workers share well is not tried here again and again. */

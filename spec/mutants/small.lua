@@ -162,6 +162,8 @@ return {
        finders = {pace}},
       {"trials in vain go on", "csrc/job/pace.c",
        "took > HOPELESS * best_of(pace->away) ||", "", finders = {pace}},
+      {"trials on workers in vain go on", "csrc/job/pace.c", "if (hopeless || pace->trial == 0)",
+       "if (pace->trial == 0)", finders = {pace}},
       {"what many workers share well is tried here", "csrc/job/pace.c",
        "  if (busy > TOLERANCE * best_of(pace->away)) return false; " ..
        "/* many workers share it well */\n", ""},
