@@ -174,7 +174,8 @@ LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines project/rock b
            kernel/bench_papers face/docs driver/transaction_chaos driver/first_error \
            kernel/prelude driver/replicate_answers face/cnn driver/classes capture/objects \
            capture/names driver/ends face/examples face/training driver/failure \
-           depend/guards_random depend/oracle plan/views driver/memory)) \
+           depend/guards_random depend/oracle plan/views driver/memory kernel/bench_replicas \
+           read/damage syntax/syntax project/runner)) \
            $(BUILD)/test/worker/hostile_test $(BUILD)/test/worker/simulated_session_test
 longest_first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 
