@@ -107,11 +107,8 @@ local function restore(program, case)
   end
 end
 
-local libraries = {}
-
 local function compile_c(program, case, numeric)
-  local library = libraries[numeric] or hand.compile("users.c", 1, "double", numeric)
-  libraries[numeric] = library
+  local library = hand.compile("users.c", 1, "double", numeric)
   ffi.cdef(("bench_user %s;"):format(program.name))
   local numbers = ffi.new("double[?]", #case.numbers + 1, case.numbers)
   local pointers = ffi.new("void *[?]", #case.pointers + 1, case.pointers)

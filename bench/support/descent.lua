@@ -27,8 +27,6 @@ void bench_lasso_pass(int64_t columns, const int64_t *first, const int32_t *row,
                       double *alpha, double *v);
 ]]
 
-local library
-
 --- A set by name, "data" for the file that was asked for; `seed` is that of generated ones, `times`
 -- by what factor they have more points and features.
 function M.set(asked, name, seed, times)
@@ -50,7 +48,7 @@ end
 
 -- A pass in C: its columns are those of the problem.
 local function by_hand(problem)
-  library = library or hand.compile("lasso.c", 1, "double", "strict")
+  local library = hand.compile("lasso.c", 1, "double", "strict")
   local columns, count = problem.columns, 0
   local n = columns:size(1)
   local first = ffi.new("int64_t[?]", n + 1)

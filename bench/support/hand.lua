@@ -32,21 +32,25 @@ local directory = (arg[0]:match("^(.*/)") or "./")
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
---- Compiles a C text of bench/ for a row length, an element type and a mode.
+local compiled = {} -- libraries by how they were compiled
+
+--- Compiles a C text of bench/ for a row length, an element type and a mode, once in a program.
 -- @tab[opt] parts files of csrc/ that it calls, a list
--- @return the library, to be kept as long as functions of it are called
+-- @return the library, which is kept
 function M.compile(file, rank, element, mode, parts)
-  local path, sources = os.tmpname(), {quoted(directory .. file)}
+  local sources = {quoted(directory .. file)}
   for _, part in ipairs(parts or {}) do
     sources[#sources + 1] = quoted(directory .. "../csrc/" .. part)
   end
-  local command = ("%s -std=gnu11 %s -DRANK=%d -DELEMENT=%s -I%s -shared -fPIC -o %s %s -lm")
+  local command = ("%s -std=gnu11 %s -DRANK=%d -DELEMENT=%s -I%s -shared -fPIC %s -lm -o ")
     :format(os.getenv "CC" or "cc", M.flags[mode], rank, element, quoted(directory .. "../csrc"),
-            quoted(path), table.concat(sources, " "))
-  assert(os.execute(command) == 0, "the compiler failed: " .. command)
-  local library = ffi.load(path)
+            table.concat(sources, " "))
+  if compiled[command] then return compiled[command] end
+  local path = os.tmpname()
+  assert(os.execute(command .. quoted(path)) == 0, "the compiler failed: " .. command)
+  compiled[command] = ffi.load(path)
   os.remove(path)
-  return library
+  return compiled[command]
 end
 
 local function pointers_of(arrays)
