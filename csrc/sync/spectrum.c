@@ -68,7 +68,6 @@ static void fill_neighbours(const ms_topology *topology, bool by_sender, neighbo
     for (size_t number = 0; number < topology->period * n; number++) {
       uint32_t to = (uint32_t)(number % n);
       for (uint32_t k = topology->start[number]; k < topology->start[number + 1]; k++) {
-        if (topology->weight[k] == 0) continue;
         uint32_t here = by_sender ? topology->from[k] : to;
         if (counts)
           known->start[here]++;

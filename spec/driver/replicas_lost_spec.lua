@@ -126,8 +126,8 @@ describe("options of replicas", function()
             assert.truthy(tostring(err):find(words, 1, true), tostring(err))
             assert.equal(0, w[1])
           end
-          w[1] = 7 -- as before
-          assert.equal(7, w[1])
+          v[1], w[1] = 7, 7 -- as before
+          assert.same({7, 7}, {v[1], w[1]})
         end
       end
     end

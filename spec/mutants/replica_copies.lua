@@ -24,8 +24,6 @@ return {
        "if known.blocks and known.blocks ~= at.blocks then", "if known.undone then"},
       {"what a model has been through is not counted", "lua/meissa/sync/models.lua",
        "known.blocks = at.blocks + 1", "known.blocks = at.blocks"},
-      {"models that are given their parameters in place may have been through anything",
-       "lua/meissa/sync/models.lua", "known.blocks == blocks and", "known.blocks and"},
       {"a reset begins with what was merged", "lua/meissa/sync/models.lua",
        "  parameters.take(vector, array.core(target).data)\n", ""},
       {"the first replica's model serves the driver", "lua/meissa/sync/models.lua",

@@ -33,8 +33,6 @@ return {
        "by_sender = 0; by_sender <= 1;", "by_sender = 0; by_sender < 1;"},
       {"who hears of all is not looked at", "csrc/sync/spectrum.c",
        "by_sender = 0; by_sender <= 1;", "by_sender = 1; by_sender <= 1;"},
-      {"edges without weight count", "csrc/sync/spectrum.c",
-       "if (topology->weight[k] == 0) continue;", ""},
       {"the gap is that of half the matrix", "csrc/sync/spectrum.c",
        "multiply(n, w, product, square);\n  tridiagonal", "tridiagonal"},
     },
