@@ -24,12 +24,11 @@ package.path = directory .. "support/?.lua;" .. directory .. "../examples/?.lua;
 local argparse = require "argparse"
 local curves = require "curves"
 local meissa = require "meissa"
-local points = require "points"
 local run = require "run"
-local svm = require "train_svm"
 
 local parser = argparse("asap.lua", "SGD on replicas, by topologies and ways of waiting.")
 parser:option("--merge-by", "Only run 8 replicas that wait in this way."):hidden(true)
+parser:option("--naps", "Sleep so many microseconds a round."):hidden(true):convert(tonumber)
 parser:option("--time-out", "Only run what is late, with this time-out."):hidden(true)
   :convert(tonumber)
 local PARTS = {"topologies", "averaging", "figure5", "figure6", "figure7", "figure8", "figure9",
@@ -44,21 +43,13 @@ asked.directory, asked.nodes, asked.script = directory, 8, arg[0]
 local wanted = curves.parts(parser, asked.only, PARTS)
 
 -- What children of this bench run, whose histories are looked at.
-if asked.merge_by then
-  meissa.init {workers = asked.nodes, quiet = true}
-  local X, y = points.take({data = asked.data, points = asked.points, seed = 1},
-                           points.mostly_right)
-  y = points.signs(y)
-  local r = meissa.replicate(meissa.zeros(X:size(2)), {
-    replicas = asked.nodes, every = asked.every, topology = "all", sync = asked.merge_by})
-  for pass = 1, asked.passes do svm.pass(r, X, y, asked.rates[1] / pass, asked.reg, {}) end
-  return
-end
+local reduces = require "asap_reduces"
+if asked.merge_by then return reduces.child(asked) end
 local late = require "asap_late"
 if asked.time_out then return late.child(asked) end
 
 meissa.init {workers = asked.workers, quiet = true}
-local figures, reduces = require "asap_figures", require "asap_reduces"
+local figures = require "asap_figures"
 local report = run.report({json = asked.json, quiet = true}, {})
 local run_part = {
   topologies = figures.topologies, averaging = figures.averaging, figure5 = figures.figure5,
