@@ -170,6 +170,9 @@ static void test_uncombined(ms_small_run *run, const ms_plan *plan, ms_native_sl
   CHECK(called == BLOCKS && run->left[2].whole == MS_NATIVE_NIL);
 }
 
+/* On a busy machine others may come too late for a run; not for all of these. */
+enum { TURNS = 10 };
+
 static pthread_t driver;
 static _Atomic uint32_t by_driver, by_others, odd_control;
 
@@ -207,8 +210,12 @@ static void test_together(ms_small_run *run, const ms_plan *plan) {
   double alone = sum_slow(run, plan);
   CHECK(by_others == 0 && ms_small_run_members(plan, 3) == 3);
   run->members = 2;
-  CHECK(sum_slow(run, plan) == alone);
-  CHECK(by_driver > 0 && (by_others > 0 || ms_threads_count() == 1));
+  bool helped = ms_threads_count() == 1; /* nobody can */
+  for (int turn = 0; turn < TURNS; turn++) {
+    CHECK(sum_slow(run, plan) == alone && by_driver > 0);
+    helped = helped || by_others > 0;
+  }
+  CHECK(helped);
   const ms_strategy waiting[] = {MS_ROTATE, MS_WAVEFRONT, MS_HYPERPLANE,
                                  MS_ROUNDS, MS_LEVELS,    MS_SERIALLY};
   for (size_t s = 0; s < sizeof waiting / sizeof *waiting; s++) {
@@ -279,16 +286,19 @@ static void test_private(ms_small_run *run, const ms_plan *plan) {
                       .own_count = 1,
                       .written_count = 2};
   driver = pthread_self();
-  for (int round = 0; round < 4; round++) {
+  bool helped = ms_threads_count() == 1;
+  for (int round = 0; round < 2 * TURNS; round++) {
     own.members = round % 2 == 0 ? 1 : 3;
     by_driver = by_others = 0;
     *sum = 0.1;
-    slots[3].number = round < 2 ? 1 : 3; /* arguments may have changed */
+    slots[3].number = round % 4 < 2 ? 1 : 3; /* arguments may have changed */
     CHECK(ms_small_run_blocks(&own, plan) == MS_SMALL_RAN);
     if (round % 2 == 0) alone = *sum;
     CHECK(*sum == alone && by_driver + by_others == BLOCKS && odd_scratch == 0);
-    CHECK(round % 2 == 0 ? by_others == 0 : by_others > 0 || ms_threads_count() == 1);
+    CHECK(round % 2 == 1 || by_others == 0);
+    helped = helped || by_others > 0;
   }
+  CHECK(helped);
   for (int i = 0; i <= VALUES; i++) written[i] = i;
   stops_at = 61;
   CHECK(ms_small_run_blocks(&own, plan) == MS_SMALL_NOT_NOW && *sum == alone);

@@ -6,9 +6,8 @@
  * The tables come as string.buffer has encoded them. They are noted first: each key is given a
  * number when it comes for the first time, and what a block has for it is kept. Once the caller has
  * set what keys had before, all is added, so that each sum has the bits that adding block by block
- * would give. Takes some 60 bytes a key and its own, and 16 for each
- * block that it is in. One thread; the
- * caller owns it. */
+ * would give. Takes some 60 bytes a key and its own, and 16 for each block that it is in. One
+ * thread; the caller owns it. */
 #ifndef MS_SYNC_KEY_SUMS_H
 #define MS_SYNC_KEY_SUMS_H
 
