@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -26,8 +27,16 @@ static uint64_t origin, count; /* of its events */
 static uint64_t own_jobs = (uint64_t)1 << 32;
 static uint32_t incarnation, started; /* its own; workers that were started */
 
-/* Writes the line of an event at once; what cannot be written is lost, which shows in its number.
- */
+/* Says once that lines are lost, which shows in their numbers, too. */
+static void tell_lost(int failure) {
+  static bool told;
+  if (told) return;
+  told = true;
+  fprintf(stderr, "meissa: MEISSA_HISTORY: %s cannot write: %s; the history is not complete\n",
+          process, strerror(failure));
+}
+
+/* Writes the line of an event at once. */
 static void put(const char *text, size_t length) {
   char head[96];
   uint64_t now = ms_clock_now() - origin;
@@ -36,8 +45,13 @@ static void put(const char *text, size_t length) {
                       process, incarnation);
   struct iovec parts[] = {{head, (size_t)size}, {(void *)(size_t)text, length}, {"\n", 1}};
   int failure = errno; /* the caller's */
-  while (writev(file, parts, 3) < 0 && errno == EINTR) {
+  ssize_t written;
+  while ((written = writev(file, parts, 3)) < 0 && errno == EINTR) {
   }
+  if (written < 0)
+    tell_lost(errno);
+  else if ((size_t)written < (size_t)size + length + 1)
+    tell_lost(ENOSPC);
   errno = failure;
 }
 
@@ -63,14 +77,36 @@ void ms_history_text(ms_text *text) {
   ms_text_free(text);
 }
 
-int ms_history_open(const char *path, ms_error *err) {
+/* Whether an open file is the one of that path, by whatever name. */
+static bool is_file(int opened, const char *path) {
+  struct stat one, other;
+  return path != NULL && fstat(opened, &one) == 0 && stat(path, &other) == 0 &&
+         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Empties an open file, if it is one that has contents, and writes the header. */
+static bool begin_anew(int opened) {
+  struct stat about;
+  if (fstat(opened, &about) != 0) return false;
+  if (S_ISREG(about.st_mode) && ftruncate(opened, 0) != 0) return false;
+  return write(opened, HEADER, sizeof HEADER - 1) == (ssize_t)sizeof HEADER - 1;
+}
+
+int ms_history_open(const char *path, const char *replayed, ms_error *err) {
   if (ms_history_wanted) return 0; /* by another Lua state of this process */
-  int opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-  if (opened >= 0) file = fcntl(opened, F_DUPFD_CLOEXEC, LEAST_FD);
+  int opened = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  if (opened >= 0 && is_file(opened, replayed)) {
+    close(opened);
+    return ms_error_set(err, MS_OPT,
+                        "MEISSA_HISTORY and MEISSA_REPLAY both name '%s': what is replayed would "
+                        "be written over; unset MEISSA_HISTORY, or give it another file",
+                        path);
+  }
+  bool written = opened >= 0 && begin_anew(opened);
+  if (written) file = fcntl(opened, F_DUPFD_CLOEXEC, LEAST_FD);
   int failure = errno;
   if (opened >= 0) close(opened);
-  bool written = file >= 0 && write(file, HEADER, sizeof HEADER - 1) == (ssize_t)sizeof HEADER - 1;
-  if (!written) {
+  if (file < 0) {
     return ms_error_set(err, MS_FIL, "MEISSA_HISTORY: '%s' cannot be written: %s", path,
                         strerror(failure));
   }

@@ -30,8 +30,9 @@ typedef struct ms_history_setup {
 /* The descriptor that a worker finds the file at. */
 #define MS_HISTORY_FD 5
 
-/* In the driver: begins a history in the file `path`, anew. MS_FIL if it cannot be written. */
-MS_API int ms_history_open(const char *path, ms_error *err);
+/* In the driver: begins a history in the file `path`, anew. MS_FIL if it cannot be written, MS_OPT
+ * where it is the file that is `replayed` (NULL: none is), which is left as it is. */
+MS_API int ms_history_open(const char *path, const char *replayed, ms_error *err);
 
 /* For the setup of a worker that starts: each has another incarnation. */
 ms_history_setup ms_history_share(void);

@@ -93,6 +93,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->barred = ms_input_string(L, index, "barred");
   space->replicas = ms_input_boolean(L, index, "replicas");
   space->shared = ms_input_boolean(L, index, "shared");
+  space->in_order = ms_input_boolean(L, index, "in_order");
   space->rounds = ms_input_boolean(L, index, "rounds");
   if (space->rounds) read_versions(L, index, space);
   space->parts_of = (int64_t)ms_input_number(L, index, "parts_of", 0);

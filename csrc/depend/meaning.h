@@ -165,6 +165,7 @@ typedef struct ms_space {
                          why; or NULL */
   bool replicas;      /* its iterations are shared out to replicas: it cannot run serially */
   bool shared;        /* replicas: these are the iterations of ranges, though it counts as sparse */
+  bool in_order;      /* shared: each replica goes through its share as the loop would */
   bool rounds;        /* the first index counts rounds, which run one after the other */
   const uint32_t *versions; /* rounds, by capture: of which array it is a version, from 1, or 0; */
   uint32_t version_count;   /* of so many captures */

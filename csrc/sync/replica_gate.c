@@ -95,11 +95,25 @@ bool ms_replica_gate_intact(const ms_replica_gate *gate, const uint64_t *counts,
   return count_of(counts, sender) + 1 < version + setting->depth;
 }
 
-uint64_t ms_replica_gate_tell(const ms_replica_gate *gate, const char *exchange) {
+bool ms_replica_gate_allows(const ms_replica_gate *gate, uint32_t replica, uint32_t sender,
+                            int64_t last, int64_t version) {
+  const ms_gate_setting *setting = &gate->gate->setting;
+  ms_gate_window window = ms_gate_versions(gate->gate, replica, sender, last + 1);
+  bool excuses = setting->backup > 0 || setting->timeout > 0;
+  return version <= window.hi && (excuses || version >= window.lo);
+}
+
+uint64_t ms_replica_gate_tell(const ms_replica_gate *gate, bool chosen, const char *exchange) {
   uint64_t job = ms_history_own_job();
   if (job == 0) return 0;
+  ms_gate_setting setting = gate->gate->setting;
+  if (chosen) { /* nobody waits but for what is to be read */
+    setting.read_lag = setting.write_lag = setting.read_ahead = MS_GATE_UNBOUNDED;
+    setting.scope = MS_GATE_NOBODY;
+    setting.clocks = false;
+  }
   ms_gate_history_begin(&(ms_gate_told){.job = job,
-                                        .setting = &gate->gate->setting,
+                                        .setting = &setting,
                                         .rounds = MS_GATE_UNBOUNDED,
                                         .ranges = gate->gate->ranges,
                                         .read_first = gate->reads.first,

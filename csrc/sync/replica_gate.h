@@ -49,9 +49,15 @@ MS_API int64_t ms_replica_gate_sees(const ms_replica_gate *gate, const uint64_t 
 MS_API bool ms_replica_gate_intact(const ms_replica_gate *gate, const uint64_t *counts,
                                    uint32_t sender, int64_t version);
 
-/* Tells the history, where one is wanted, that these replicas exchange by the gate from here on, by
- * `exchange`, its name there; the number of that job, 0: there is none. In the driver. */
-MS_API uint64_t ms_replica_gate_tell(const ms_replica_gate *gate, const char *exchange);
+/* Whether a replica may see that post of `sender` after round `last`, whenever that is. */
+MS_API bool ms_replica_gate_allows(const ms_replica_gate *gate, uint32_t replica, uint32_t sender,
+                                   int64_t last, int64_t version);
+
+/* Tells the history, where one is wanted, that these replicas exchange by the gate from here on, or
+ * in an order that was `chosen`, by `exchange`, its name there; the number of that job, 0: there is
+ * none. In the driver. */
+MS_API uint64_t ms_replica_gate_tell(const ms_replica_gate *gate, bool chosen,
+                                     const char *exchange);
 
 /* Says that the post of a round is there. */
 MS_API void ms_replica_gate_post(uint64_t *counts, uint32_t replica, int64_t round);

@@ -184,7 +184,15 @@ describe("replays", function()
     local before = child.read(path)
     refuse(("MEISSA_HISTORY=%s MEISSA_REPLAY=%s"):format(path, path),
            "MEISSA_HISTORY and MEISSA_REPLAY both name '.*both': what is replayed would be written")
+    child.shell(("ln -s %s %s.other"):format(path, path))
+    refuse(("MEISSA_HISTORY=%s.other MEISSA_REPLAY=%s"):format(path, path), "both name '.*other'")
     assert.equal(before, child.read(path))
+  end)
+
+  it("and records are files, which may be written", function()
+    refuse("MEISSA_REPLAY=" .. directory, "MEISSA_REPLAY: '.*': Is a directory")
+    refuse("MEISSA_REPLAY=/dev/zero", "MEISSA_REPLAY: '/dev/zero' is no history")
+    refuse("MEISSA_HISTORY=/dev/full", "'/dev/full' cannot be written: No space left on device")
   end)
 
   it("need a record that was made with workers", function()

@@ -202,6 +202,8 @@ return {
     mutants = {
       {"as if all went on by one", "csrc/kernel/native/c_block.c",
        "ms_c_line(w, \"if (ms_apart != 0) break;\");", ""},
+      {"what is shuffled is in order", "lua/meissa/plan/share.lua",
+       "if replica and replica.group.shuffle then return false end", ""},
       {"outer indices stay", "csrc/kernel/native/c_block.c",
        "for (uint32_t d = 1; d < inner; d++)", "for (uint32_t d = inner; d < inner; d++)"},
     },

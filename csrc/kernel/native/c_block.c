@@ -114,8 +114,8 @@ static bool in_stretches(const ms_writer *w, bool entries) {
          !ms_emitter_draws(job) && w->emitter->value == NULL;
 }
 
-/* Begins a stretch, to entry ms_to: as long as it is, its second half is looked at for more. What
- * is in no order has stretches of one. */
+/* Begins a stretch, to entry ms_to: as long as it is, its second half is looked at for more, of
+ * what is in the loop's order its last entry. What is in no order has stretches of one. */
 static void begin_stretch(ms_writer *w) {
   uint32_t inner = w->emitter->dims;
   ms_c_line(w, "while (x1 <= last) {");
@@ -124,7 +124,8 @@ static void begin_stretch(ms_writer *w) {
   ms_c_line(w, "while (ms_to < ms_left) {");
   ms_c_line(w, "const int64_t ms_end = 2 * ms_to < ms_left ? 2 * ms_to : ms_left;");
   ms_c_line(w, "uint32_t ms_apart = 0;");
-  ms_c_line(w, "for (int64_t k = ms_to; k < ms_end; k++) {");
+  const char *from = w->emitter->job->space->in_order ? "ms_end - 1" : "ms_to";
+  ms_c_line(w, "for (int64_t k = %s; k < ms_end; k++) {", from);
   ms_c_line(w,
             "ms_apart |= (uint32_t)ms_coord%u[ms_from + k] - (uint32_t)ms_coord%u[ms_from] - "
             "(uint32_t)k;",

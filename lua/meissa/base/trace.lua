@@ -40,13 +40,10 @@ M.join = look
 -- that cannot be written.
 function M.open()
   local history = environment.get "MEISSA_HISTORY"
-  if history and history == environment.get "MEISSA_REPLAY" then
-    errors.raise("OPT", "MEISSA_HISTORY and MEISSA_REPLAY both name '%s': what is replayed " ..
-                 "would be written over; unset MEISSA_HISTORY, or give it another file", history)
-  end
   if history then
     local err = c_core.new_error()
-    if c_core.lib.ms_history_open(history, err) ~= 0 then errors.raise_core(err) end
+    local opened = c_core.lib.ms_history_open(history, environment.get "MEISSA_REPLAY", err)
+    if opened ~= 0 then errors.raise_core(err) end
   end
   local names, path = environment.get "MEISSA_TRACE", environment.get "MEISSA_TRACE_FILE"
   if names then

@@ -51,12 +51,14 @@ end
 function M.lines_of(path)
   local file, problem = io.open(path)
   if not file then errors.raise("FIL", "MEISSA_REPLAY: %s", problem) end
-  local text = file:read("*a")
+  local head, unreadable = file:read(#HEADER + 1)
+  local text = head == HEADER .. "\n" and file:read("*a")
   file:close()
-  if string.sub(text, 1, #HEADER + 1) ~= HEADER .. "\n" then
+  if unreadable then errors.raise("FIL", "MEISSA_REPLAY: '%s': %s", path, unreadable) end
+  if not text then
     errors.raise("FIL", "MEISSA_REPLAY: '%s' is no history: record one with MEISSA_HISTORY", path)
   end
-  local at = #HEADER + 2
+  local at = 1
   return function()
     local ends = string.find(text, "\n", at, true)
     if not ends then return nil end

@@ -50,7 +50,7 @@ function M.plan(record, space, roots, env)
   captured.end_refusals(basics, space, found.bindings)
   shares.check_models(found.bindings)
   local plan, shared = found.plan, shares.has(found.bindings)
-  if shared then shares.open(space, found.bindings) end
+  if shared then shares.open(space, found.bindings, found.values) end
   if not plan then
     plan = plans.get(record, space, found.bindings, found.situation)
     -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each

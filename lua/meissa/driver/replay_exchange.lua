@@ -70,16 +70,20 @@ end
 function M.recorded(record, name, replicas)
   local job = record.exchanges[name]
   local call, slot = string.match(name, "^(%d+)%.(%d+)")
-  local what = string.format("MEISSA_REPLAY: call %s of meissa.replicas in '%s'", call, record.path)
-  local OTHER = "the record is of another program, or of other data"
-  if not job or #job.reads ~= replicas then
-    errors.raise("OPT", "%s has no exchanges of %d replicas that do not all meet, of array %s: %s",
-                 what, replicas, slot, OTHER)
+  local function other(...)
+    errors.raise("OPT", "MEISSA_REPLAY: call %s of meissa.replicas in '%s' has %s: the record " ..
+                 "is of another program, or of other data", call, record.path,
+                 string.format(...))
   end
-  return {reads = job.reads, missing = function(k)
-    errors.raise("OPT", "%s: r:exchange of replica %d %s", what, k, job.why and
-      string.format("ends where the recorded run %s: all that the record has was run again, and " ..
-                    "nothing failed", job.why) or "is not in the record any more: " .. OTHER)
+  if not job or #job.reads ~= replicas then
+    other("no exchanges of %d replicas that do not all meet, of array %s", replicas, slot)
+  end
+  local function differs(k) other("other exchanges than replica %d", k) end
+  return {reads = job.reads, ended = not job.why, other = differs, missing = function(k)
+    if not job.why then differs(k) end
+    errors.raise("OPT", "MEISSA_REPLAY: the record in '%s' ends in call %s of meissa.replicas, " ..
+                 "which %s: all that it has was run again, and replica %d goes on", record.path,
+                 call, job.why, k)
   end}
 end
 

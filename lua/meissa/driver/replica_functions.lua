@@ -46,9 +46,11 @@ local function all_finished(run)
     end
   end
   if finished and waiting then
+    local kind = waiting.request.kind
     errors.raise("BDY", "replica %d has returned while replica %d waits for it in %s: all call " ..
-                 "it equally often, or one that has finished calls allReduce(nil, op, zero)",
-                 finished.index, waiting.index, waiting.request.kind)
+                 "it equally often%s", finished.index, waiting.index, kind,
+                 kind ~= "allReduce" and "" or
+                   ", or one that has finished calls allReduce(nil, op, zero)")
   end
   if alone and meets and meets.request.kind == "exchange" then
     errors.raise("OPT", "r:exchange: replica %d has other options than replica %d, or exchanges " ..
@@ -327,10 +329,11 @@ local function run_all(run, fn, setup, ...)
   end
   if sent then
     run_on_workers(run, sent)
-    return
+  else
+    local ok, err = nesting.pcall(run_here, run, fn, setup, arguments, count)
+    if not ok then error(err, 0) end
   end
-  local ok, err = nesting.pcall(run_here, run, fn, setup, arguments, count)
-  if not ok then error(err, 0) end
+  meetings.leave(run, false)
 end
 
 -- Calls of this function by the program, not by bodies of its loops.
@@ -370,7 +373,7 @@ function M.replicas(count, options, fn, ...)
   number_call(run)
   local ok, err = pcall(run_all, run, fn, options.setup, ...)
   run.ended = true
-  meetings.leave(run, not ok)
+  meetings.leave(run, true) -- where it has failed
   give_back(run)
   if ok then return run.results end
   put_back(run)

@@ -102,6 +102,15 @@ function M.has(bindings)
   return false
 end
 
+-- Whether replicas go through their shares in the loop's order.
+local function are_in_order(bindings, values)
+  for c, binding in ipairs(bindings) do
+    local replica = (binding.replica or binding.owned) and replica_groups.of(values[c])
+    if replica and replica.group.shuffle then return false end
+  end
+  return true
+end
+
 -- Raises OPT for buffers that cannot stand beside the replicas of a loop.
 local function check_buffers(bindings)
   local replicated = {}
@@ -120,7 +129,8 @@ end
 
 --- Makes a space one of entries, which are what its iterations are: they come in any order.
 -- Errors: OPT.
-function M.open(space, bindings)
+-- @tab bindings the loop's captures @tab values theirs
+function M.open(space, bindings, values)
   if space.row_major ~= nil then return end -- it is open
   if space.rounds then
     errors.raise("OPT", "a loop over rounds (meissa.iterate) takes no replicas: they have " ..
@@ -132,6 +142,7 @@ function M.open(space, bindings)
   space.ordered, space.replicas = false, true
   if space.sparse then return end
   space.shared, space.sparse = true, true
+  space.in_order = are_in_order(bindings, values)
   space.array, space.source = stub_of(#space.ranges), 0
 end
 

@@ -217,6 +217,7 @@ end
 local OF_PLANS = {
   "ordered", "serial", "sparse", "collapse", "reduce", "impure", "engine", "numeric",
   "methods", "operators", "barred", "no_options", "assume", "rounds", "replicas", "shared",
+  "in_order",
 }
 
 --- The space's options that a plan depends on, and its steps, as one string; the array behind it,

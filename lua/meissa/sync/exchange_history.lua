@@ -25,8 +25,9 @@ function M.new(job, first) return setmetatable({job = job, first = first}, Told)
 
 --- Begins a job; nil where nobody wants a history.
 -- @param gate of its replicas (csrc/sync/replica_gate.h) @string exchange what it is called there
-function M.begin(gate, exchange, first)
-  local job = tonumber(c_core.lib.ms_replica_gate_tell(gate, exchange))
+-- @bool chosen whether replicas hear what was chosen, whoever is how fast
+function M.begin(gate, exchange, chosen, first)
+  local job = tonumber(c_core.lib.ms_replica_gate_tell(gate, chosen, exchange))
   return job > 0 and M.new(job, first) or nil
 end
 

@@ -68,7 +68,8 @@ function Ring:is_placed() return self.rows ~= nil end
 -- @tab[opt] recorded what replicas are to hear (meissa.sync.ring_replay)
 function Ring:begin(rows, round, exchange, recorded)
   self.first = round
-  self.told = exchange and exchange_histories.begin(self.gate, exchange, round) or nil
+  local chosen = recorded and true or false
+  self.told = exchange and exchange_histories.begin(self.gate, exchange, chosen, round) or nil
   self.replay = recorded and ring_replays.new(recorded, round, self.size) or nil
   for k, row in ipairs(self:is_placed() and rows or {}) do
     ffi.copy(self:row(k, round), row, 8 * self.size)
@@ -99,7 +100,9 @@ function Ring:tell(k, round, versions)
 end
 
 --- Nobody exchanges in it any more; `failed`: because something has.
+-- Errors: OPT where a replay has more of some replica.
 function Ring:over(failed)
+  if self.replay and not failed then self.replay:check_end() end
   if not self.told then return end
   local least = self.last
   for k = 1, self:is_placed() and self.replicas or 0 do
@@ -130,6 +133,8 @@ function Ring:heard(k, round, late)
     if late then return round end
     if replay and not versions[j] then
       versions[j], rows[j] = replay:heard(k, round, j)
+      local may = lib.ms_replica_gate_allows(self.gate, k - 1, j - 1, round, versions[j])
+      if not may then replay.recorded.other(k) end
     end
     versions[j] = versions[j] or
       tonumber(lib.ms_replica_gate_sees(self.gate, self.counts, k - 1, j - 1, round))
@@ -150,7 +155,7 @@ function Ring:take(k, round, heard)
     if not lib.ms_replica_gate_intact(self.gate, self.counts, j - 1, version) then return false end
   end
   if round then self:tell(k, round, heard.versions) end
-  if round and self.replay then self.replay:release(k, round) end
+  if round and self.replay then self.replay:release(k, round, heard.versions) end
   return true
 end
 

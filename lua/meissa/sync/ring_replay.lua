@@ -30,11 +30,14 @@ end
 
 --- A replay of a ring.
 -- @tab recorded `reads`: by replica and block's round, the versions that it hears, by replica, both
--- counted from 0, which is the ring's round `first`; `missing(k)` raises what there is to say where
--- the record has no more of replica k @number size doubles of a row
+-- counted from 0, which is the ring's round `first`; `missing(k)` and `other(k)` raise what there
+-- is to say where the record has no more of replica k, or does not go with it; `ended`: whether the
+-- run that was recorded came to its end @number size doubles of a row
 function M.new(recorded, first, size)
   local kept = {}
-  for k in ipairs(recorded.reads) do kept[k] = {} end
+  for k, rounds in ipairs(recorded.reads) do
+    kept[k], rounds[1] = {}, nil -- what is heard first all meet for
+  end
   return setmetatable({recorded = recorded, readers = count_readers(recorded.reads), first = first,
                        size = size, kept = kept}, Replay)
 end
@@ -76,15 +79,25 @@ function Replay:heard(k, round, j)
   return self.first + version, ffi.cast("double *", array.core(self.kept[j][version]).data)
 end
 
---- Replica k has heard all that it is to hear after a round.
-function Replay:release(k, round)
+--- Replica k has heard those versions after a round, by replica.
+-- Errors: OPT where the record has more.
+function Replay:release(k, round, versions)
   for j, version in tables.each(heard_by(self, k, round)) do
+    if j ~= k and not versions[j] then self.recorded.other(k) end
     local left = j ~= k and self.readers[j][version] - 1
     if left then self.readers[j][version] = left end
     if left == 0 then
       self.kept[j][version]:free()
       self.kept[j][version] = nil
     end
+  end
+  self.recorded.reads[k][round - self.first + 1] = nil
+end
+
+--- Raises OPT where the record has more of some replica.
+function Replay:check_end()
+  for k, rounds in ipairs(self.recorded.ended and self.recorded.reads or {}) do
+    if tables.next(rounds) ~= nil then self.recorded.other(k) end
   end
 end
 
