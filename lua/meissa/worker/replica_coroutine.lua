@@ -129,6 +129,9 @@ end
 -- The arrays of an exchange: a list of them, or the one that is given.
 local function arrays_of(w)
   local list = {w}
+  if type(w) == "table" and not array.is_any(w) and tables.next(w) == nil then
+    errors.raise("OPT", "r:exchange: the list of arrays is empty")
+  end
   if type(w) == "table" and not array.is_any(w) and
      errors.is_list(w, "r:exchange: the list of arrays") then
     list = {unpack(w)}
