@@ -33,6 +33,14 @@ local edge_of = filters.edge_of
 local Posts = {}
 Posts.__index = Posts
 
+-- A vector of the posts' own, made when it is needed: fresh memory takes longer than what is done
+-- with it.
+local function own(self, name)
+  local vector = self.vectors[name] or doubles(self.count)
+  self.vectors[name] = vector
+  return vector
+end
+
 --- Posts of a group of replicas, in a process that runs some of their blocks, or all.
 -- @tab settings of meissa.sync.settings; nil: what is private, of which nobody hears
 -- @number count elements of a replica
@@ -41,8 +49,7 @@ Posts.__index = Posts
 -- they do for now and have begun with the same bits, by_round = whether changes are added to what
 -- each round begins with anyhow, check = whether filters keep ledgers}
 function M.new(settings, count, told)
-  local self = setmetatable({settings = settings, count = count, out = doubles(count),
-                             kept = doubles(count), change = doubles(count),
+  local self = setmetatable({settings = settings, count = count, vectors = {},
                              lagged = told.lagged, exact = told.exact}, Posts)
   local receivers, senders = 0, 0
   if settings then
@@ -60,7 +67,7 @@ function M.new(settings, count, told)
     local adds = settings.merge.kind == "add"
     self.by_round = adds and (told.alike or told.by_round) or false
     local is_common = not adds and told.exact or adds and told.alike
-    self.common = is_common and doubles(count) or nil
+    self.common = is_common or nil
   end
   -- Where all hear all of the round before, what a filter leaves out is left out for all.
   self.shared = settings and settings.filters and told.exact and receivers > 0 and self.complete
@@ -73,7 +80,8 @@ function M.new(settings, count, told)
                              lagged = told.lagged, mixes = self.mixes,
                              shared = self.shared, ledgers = self.ledgers,
                              by_round = self.by_round})
-  self.before = self.kept
+  local begins = settings and (settings.filters or self:are_changes()) -- with zeros, until it holds
+  self.before = begins and own(self, "kept") or nil
   return self
 end
 
@@ -114,7 +122,7 @@ function Posts:post(k, t, row)
   local of, change = self.tells[t % settings.topology.period], nil
   local told = self.complete and settings.replicas - 1 or #of[k]
   if self:are_changes() then
-    change = self.by_round and row + at.total or self.change
+    change = self.by_round and row + at.total or own(self, "change")
     lib.ms_replica_change(change, value, self.before, count)
   end
   if settings.merge.payload == "delta" then
@@ -123,7 +131,7 @@ function Posts:post(k, t, row)
   end
   local bytes
   if settings.push_sum then
-    add(row + at.sum, self.change, count)
+    add(row + at.sum, change, count)
     bytes = told * (lib.ms_filter_bytes(count, count) + 8)
     if not self.mixes then give_away(self, row, k, of[k]) end
   elseif settings.filters then
@@ -231,10 +239,10 @@ end
 local function merge_common(self, k, t, rows, row)
   self.several = self.several or self.common_round == t
   if self.kept_round ~= t then
-    merge_heard(self, k, t, rows, row, self.several and self.common or self.into)
+    merge_heard(self, k, t, rows, row, self.several and own(self, "common") or self.into)
     self.common_round, self.kept_round = t, self.several and t or nil
   end
-  if self.several then copy(self.into, self.common, self.count) end
+  if self.several then copy(self.into, own(self, "common"), self.count) end
 end
 
 --- What replica k goes on with after the exchange of round t (from 1).
@@ -245,7 +253,7 @@ end
 -- @param[opt] into a vector to put it into
 -- @return that, or one that is good until the next call
 function Posts:merge(k, t, rows, row, into)
-  self.into = into or self.out
+  self.into = into or own(self, "out")
   if not self.settings then
     copy(self.into, rows.own, self.count)
   elseif self.settings.push_sum then
@@ -285,7 +293,7 @@ end
 --- Says what a replica begins its round with, as it holds it: what it posts on its row are changes
 -- of that.
 function Posts:hold(value, row)
-  self.before = self.by_round and row + self.at.base or self.kept
+  self.before = self.by_round and row + self.at.base or own(self, "kept")
   copy(self.before, value, self.count)
 end
 
