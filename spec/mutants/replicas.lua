@@ -79,7 +79,8 @@ return {
     finders = {loops, merges},
     mutants = {
       {"all replicas begin with the first one's copy", "csrc/job/block_local.c",
-       "space->rows + (size_t)block * (size_t)space->size", "space->rows"},
+       "space->rows + (size_t)block * (size_t)space->size", "space->rows",
+       finders = {{spec = "csrc/job/block_local_test.c"}}},
       {"the final merge is the first replica", "lua/meissa/sync/common_value.lua",
        "  elseif self:is_alike(values) then\n    ffi.copy(out, values[1], 8 * count)",
        "  elseif true then\n    ffi.copy(out, values[1], 8 * count)"},
