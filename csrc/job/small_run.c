@@ -246,7 +246,7 @@ static void run_shares(void *context, uint32_t member) {
   shared *of = context;
   ms_small_member by =
       member == 0 ? caller_of(of->run) : ms_small_members_get(of->run->others, member - 1);
-  take_control(); /* the crew's threads keep it */
+  if (member > 0) take_control(); /* which the crew's threads keep */
   for (uint32_t k = 0; k < of->members; k++) {
     share *from = &of->shares[(member + k) % of->members];
     for (uint32_t block; (block = atomic_fetch_add(&from->next, 1)) < from->end;) {

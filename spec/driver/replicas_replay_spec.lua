@@ -120,6 +120,8 @@ describe("replays of r:exchange", function()
     } do
       local path, body = directory .. "/" .. number, ROUNDS:gsub("OPTIONS", options)
       local recorded = check(body, "MEISSA_WORKERS=3", path)
+      -- All have posted 23 rounds after the two in which they met.
+      assert.matches(" end job=4294967297 round=23\n", child.read(path))
       -- Of a replay it is not said that its replicas wait as the options say.
       assert.matches(" scope=nobody [^\n]* exchange=1%.1%.0", child.read(path .. ".again"))
       for count in recorded:gmatch "missed (%d+)" do missed = missed + tonumber(count) end

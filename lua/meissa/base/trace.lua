@@ -35,6 +35,12 @@ end
 --- In a worker that has its setup: goes on with its driver's trace.
 M.join = look
 
+--- Tells the history of an event, where there is one: its kind and fields, as string.format has
+-- them.
+function M.tell(format, ...)
+  c_core.lib.ms_history_tell(string.format(format, ...))
+end
+
 --- In the driver: begins what MEISSA_TRACE, MEISSA_TRACE_FILE and MEISSA_HISTORY ask for.
 -- Errors: OPT for what is no category, and for a history that is to be replayed; FIL for a file
 -- that cannot be written.

@@ -8,14 +8,11 @@
 
 local c_core = require "meissa.base.c_core"
 local tables = require "meissa.base.tables"
+local trace = require "meissa.base.trace"
 
 local M = {}
 
-local lib = c_core.lib
-
-local function tell(format, ...)
-  lib.ms_history_tell(string.format(format, ...))
-end
+local lib, tell = c_core.lib, trace.tell
 
 local Job = {}
 Job.__index = Job

@@ -31,6 +31,7 @@ function handlers.rounds(record, line)
   if exchange then
     local job = exchanges.new(exchange, field(line, "job"))
     record.exchanges[exchange], record.open[job.number] = job, job
+    record.calls[job.call] = true
     return
   end
   local number = field(line, "job")
@@ -181,7 +182,7 @@ end
 
 local function read(path)
   local record = {path = path, open = {}, jobs = {}, depth = 2, next = 1, decisions = {},
-                  decided = 0, exchanges = {}}
+                  decided = 0, exchanges = {}, calls = {}}
   local ok, err = pcall(read_events, record, events.lines_of(path))
   if not ok and err ~= events.DAMAGED then error(err, 0) end
   if not ok then

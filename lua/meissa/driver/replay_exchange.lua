@@ -8,7 +8,6 @@
 
 local errors = require "meissa.base.errors"
 local events = require "meissa.driver.history_event"
-local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -19,8 +18,10 @@ local expect, field = events.expect, events.field
 --- A record of exchanges, none yet.
 -- @string name as the history has it @number number of its job
 function M.new(name, number)
-  expect(string.find(name, "^%d+%.%d+%.%d+$"))
-  return {exchange = name, number = number, sets = {}, reads = {}, past = {}, begun = {}}
+  local call = string.match(name, "^(%d+)%.%d+%.%d+$")
+  expect(call)
+  return {exchange = name, call = tonumber(call), number = number,
+          sets = {}, reads = {}, past = {}, begun = {}}
 end
 
 --- What events mean for it, by their kind: each is given the record, the line and the block.
@@ -53,14 +54,6 @@ function M.handlers.commit(job, _, block)
 end
 
 -- ---- running
-
---- Whether a record has exchanges of that call of meissa.replicas.
-function M.has_call(record, call)
-  for name in tables.each(record.exchanges) do
-    if tonumber(string.match(name, "^%d+")) == call then return true end
-  end
-  return false
-end
 
 --- What replicas are to hear, as meissa.sync.ring_replay takes it.
 -- @tab record of the history (meissa.driver.replay) @string name of the exchanges

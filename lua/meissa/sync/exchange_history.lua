@@ -9,12 +9,11 @@
 
 local c_core = require "meissa.base.c_core"
 local tables = require "meissa.base.tables"
+local trace = require "meissa.base.trace"
 
 local M = {}
 
-local function tell(format, ...)
-  c_core.lib.ms_history_tell(string.format(format, ...))
-end
+local tell = trace.tell
 
 local Told = {}
 Told.__index = Told

@@ -168,12 +168,8 @@ function M.is_stale(exchange, lags) return not exchange.exact and not lags end
 --- Whether replicas may go on without meeting: not all need be waited for.
 function M.go_alone(exchange, lags)
   if lags then return false end
-  if exchange.sparse == nil then
-    local settings = exchange.settings
-    exchange.sparse = not waits.open(settings.waits, 1).global and
-      not waits.found(exchange:sets(settings.replicas)).full
-  end
-  return exchange.sparse or not exchange.exact
+  return not exchange.exact or
+    not exchange.complete and not waits.open(exchange.settings.waits, 1).global
 end
 
 -- Begins a row by other options, or the first ones; rounds are counted from here.

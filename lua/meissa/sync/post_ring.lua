@@ -94,9 +94,11 @@ end
 --- Tells that replica k goes on after a round, having heard those versions; nil: all of that round.
 function Ring:tell(k, round, versions)
   if not self.told then return end
-  local all = {}
-  for j in tables.each(versions and {} or self.sets[k]) do all[j] = round end
-  self.told:hears(k, round, versions or all)
+  if not versions then
+    versions = {}
+    for j in tables.each(self.sets[k]) do versions[j] = round end
+  end
+  self.told:hears(k, round, versions)
 end
 
 --- Nobody exchanges in it any more; `failed`: because something has.
@@ -104,9 +106,10 @@ end
 function Ring:over(failed)
   if self.replay and not failed then self.replay:check_end() end
   if not self.told then return end
-  local least = self.last
-  for k = 1, self:is_placed() and self.replicas or 0 do
-    least = math.min(least, tonumber(self.counts[(k - 1) * LINE]))
+  local least = self.last -- as far as it is known here what was posted
+  if self:is_placed() then
+    least = math.huge
+    for k = 1, self.replicas do least = math.min(least, tonumber(self.counts[(k - 1) * LINE])) end
   end
   self.told:over(not failed and least or nil)
   self.told = nil

@@ -42,8 +42,8 @@ local function sum_up(where, list)
       each[2] > 0 and each[2] < math.huge
     if not good then
       errors.raise("OPT", "%s: option 'lags' is a list of {lag, weight}, whole rounds from 0 " ..
-                   "and positive numbers, or a function(t, %s) that returns a lag", where,
-                   string.find(where, "iterate") and "range" or "k")
+                   "and positive numbers, or a function of the round, and of the range or " ..
+                   "replica that is read, which returns a lag", where)
     end
     total, most = total + each[2], math.max(most, each[1])
   end

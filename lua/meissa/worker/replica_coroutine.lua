@@ -129,12 +129,10 @@ end
 -- The arrays of an exchange: a list of them, or the one that is given.
 local function arrays_of(w)
   local list = {w}
-  if type(w) == "table" and not array.is_any(w) and tables.next(w) == nil then
-    errors.raise("OPT", "r:exchange: the list of arrays is empty")
-  end
-  if type(w) == "table" and not array.is_any(w) and
-     errors.is_list(w, "r:exchange: the list of arrays") then
-    list = {unpack(w)}
+  if type(w) == "table" and not array.is_any(w) then
+    local what = "r:exchange: the list of arrays"
+    if tables.next(w) == nil then errors.raise("OPT", "%s is empty", what) end
+    if errors.is_list(w, what) then list = {unpack(w)} end
   end
   for _, each in ipairs(list) do check_vector(each) end
   return list
