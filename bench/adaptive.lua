@@ -33,7 +33,7 @@ local run = require "run"
 
 -- LuaJIT throws all machine code away where there are a thousand traces: ten ways to loop, in turn,
 -- have more than a program has, and which of them would have to be compiled again is chance.
-require "jit.opt".start("maxtrace=20000", "maxmcode=65536")
+require("jit.opt").start("maxtrace=20000", "maxmcode=65536")
 
 local PARTS = {"figure5-1", "figure5-2", "figure5-3", "figure5-4", "figure5-5", "auto"}
 

@@ -4,11 +4,11 @@
 -- 6040 x 3706, float, random order. A table on stderr, one JSON object on stdout.
 -- Arguments: number of ratings (default 1000000).
 package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
-local arguments = require("arguments")
-local ffi = require("ffi")
-local array = require("meissa.array")
-local core = require("meissa.core")
-local kernel = require("meissa.kernel")
+local arguments = require "arguments"
+local ffi = require "ffi"
+local array = require "meissa.array"
+local core = require "meissa.core"
+local kernel = require "meissa.kernel"
 
 local users, items = 6040, 3706
 local count = arguments("kernel_lua.lua", "The Lua engine against loops over live row views.",

@@ -7,19 +7,19 @@
 --     print(plan.verdict, plan.strategy)
 -- @module meissa.analyze
 
-local capture = require("meissa.capture")
-local captured = require("meissa.plan.captured")
-local core = require("meissa.core")
-local engine = require("meissa.kernel.engine")
-local errors = require("meissa.base.errors")
-local kernel = require("meissa.kernel")
-local grids = require("meissa.plan.grid")
-local picture = require("meissa.plan.picture")
-local public = require("meissa.base.public")
-local inspect = require("meissa.plan.inspect")
-local report = require("meissa.plan.report")
-local spaces = require("meissa.plan.space")
-local views = require("meissa.plan.views")
+local capture = require "meissa.capture"
+local captured = require "meissa.plan.captured"
+local core = require "meissa.core"
+local engine = require "meissa.kernel.engine"
+local errors = require "meissa.base.errors"
+local kernel = require "meissa.kernel"
+local grids = require "meissa.plan.grid"
+local picture = require "meissa.plan.picture"
+local public = require "meissa.base.public"
+local inspect = require "meissa.plan.inspect"
+local report = require "meissa.plan.report"
+local spaces = require "meissa.plan.space"
+local views = require "meissa.plan.views"
 
 local M = {}
 

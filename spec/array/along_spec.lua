@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- Reductions along a dimension, against plain Lua over nested tables; and arguments of methods that
 -- mean nothing.
-local errors = require("meissa.base.errors")
-local meissa = require("meissa")
-local row_major = require("spec.support.row_major")
-local seed = require("spec.support.seed")
+local errors = require "meissa.base.errors"
+local meissa = require "meissa"
+local row_major = require "spec.support.row_major"
+local seed = require "spec.support.seed"
 local parallel = meissa.parallel
 
 local TYPES = { "float", "double", "int32", "int64" }

@@ -2,7 +2,7 @@
 --
 -- Element access: subscripts, rows, ranges, bounds, types, lifetimes.
 
-local array = require("meissa.array")
+local array = require "meissa.array"
 local raises = require("spec.support.expect").raises
 
 local function numbered(...)

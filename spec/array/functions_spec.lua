@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --
 -- exp, log, sqrt, tanh, abs, pow of whole arrays and of rows against math's functions.
-local meissa = require("meissa")
+local meissa = require "meissa"
 local raises = require("spec.support.expect").raises
-local strict = require("meissa.base.strict")
+local strict = require "meissa.base.strict"
 
 local functions = {
   exp = math.exp, log = math.log, sqrt = math.sqrt, tanh = math.tanh, abs = math.abs,

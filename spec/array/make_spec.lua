@@ -2,7 +2,7 @@
 --
 -- Making arrays, their shapes, printing, random contents.
 
-local array = require("meissa.array")
+local array = require "meissa.array"
 local raises = require("spec.support.expect").raises
 
 describe("constructors", function()
@@ -162,7 +162,7 @@ describe("describe and friends", function()
   end)
 
   it("wrap memory of somebody else", function()
-    local ffi = require("ffi")
+    local ffi = require "ffi"
     local memory = ffi.new("float[12]")
     for k = 0, 11 do memory[k] = k end
     local A = array.wrap_foreign { type = "float", dims = { 3, 2 }, strides = { 4, 1 },

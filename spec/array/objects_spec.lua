@@ -2,8 +2,8 @@
 --
 -- Arrays of objects: elements, methods, loops that read and write them.
 
-local meissa = require("meissa")
-local expect = require("spec.support.expect")
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
 local parallel, raises = meissa.parallel, expect.raises
 
 describe("an array of objects", function()

@@ -2,12 +2,12 @@
 --
 -- gemv, ger, gemm against sums in plain Lua; snapshots.
 
-local meissa = require("meissa")
-local blas = require("meissa.array.blas")
-local expect = require("spec.support.expect")
+local meissa = require "meissa"
+local blas = require "meissa.array.blas"
+local expect = require "spec.support.expect"
 local raises = expect.raises
-local draws = require("spec.support.draws")
-local seed = require("spec.support.seed")
+local draws = require "spec.support.draws"
+local seed = require "spec.support.seed"
 
 local function random_numbers() return draws.whole(draws.of_number(seed)) end
 local told = "MEISSA_TEST_SEED=" .. seed

@@ -3,8 +3,8 @@
 -- Arrays as sets: map, filter, reduce, group_by, randomize against plain Lua, for few elements (in
 -- this process) and many (on workers).
 
-local meissa = require("meissa")
-local expect = require("spec.support.expect")
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
 local raises = expect.raises
 
 local seed = require "spec.support.seed"

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --
 -- sort, topk, argmax, argmin, reshape, cat against table.sort and plain loops.
-local meissa = require("meissa")
-local draws = require("spec.support.draws")
+local meissa = require "meissa"
+local draws = require "spec.support.draws"
 local raises = require("spec.support.expect").raises
-local seed = require("spec.support.seed")
+local seed = require "spec.support.seed"
 
 local told = "MEISSA_TEST_SEED=" .. seed
 local kinds = { "float", "double", "int32", "int64" }

@@ -3,9 +3,9 @@
 -- Rows, elements and ranges of sparse arrays: in this process and in loops, against plain lists of
 -- entries, on every road.
 
-local array = require("meissa.array")
-local meissa = require("meissa")
-local expect = require("spec.support.expect")
+local array = require "meissa.array"
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
 local parallel, raises = meissa.parallel, expect.raises
 
 local seed = require "spec.support.seed"

@@ -2,8 +2,8 @@
 --
 -- Sparse arrays: entries, reading and writing them, iteration, splits, partitions.
 
-local array = require("meissa.array")
-local ffi = require("ffi")
+local array = require "meissa.array"
+local ffi = require "ffi"
 local raises = require("spec.support.expect").raises
 
 local function sample()

@@ -3,9 +3,9 @@
 -- totensor and from, against a stand-in for Torch7 that takes arguments as Torch does, and whose
 -- memory has guards on both sides.
 
-local ffi = require("ffi")
-local meissa = require("meissa")
-local expect = require("spec.support.expect")
+local ffi = require "ffi"
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
 local raises = expect.raises
 
 local GUARD, FILL = 64, 0x5a

@@ -2,7 +2,7 @@
 --
 -- Whole arrays and views: arithmetic, reductions, narrow, select, transpose, clone.
 
-local array = require("meissa.array")
+local array = require "meissa.array"
 local raises = require("spec.support.expect").raises
 
 describe("views", function()

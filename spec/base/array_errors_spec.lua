@@ -2,7 +2,7 @@
 --
 -- Error objects: text, place, names that were meant.
 
-local errors = require("meissa.base.errors")
+local errors = require "meissa.base.errors"
 
 describe("error objects", function()
   it("have a text with the place first", function()
@@ -35,7 +35,7 @@ describe("error objects", function()
   end)
 
   it("are made of what the core gives", function()
-    local ffi = require("ffi")
+    local ffi = require "ffi"
     local raw = require("meissa.base.c_core").new_error()
     raw.code, raw.line = 4, 7
     ffi.copy(raw.message, "expected a number")

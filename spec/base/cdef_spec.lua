@@ -2,7 +2,7 @@
 --
 -- C declarations: a program may declare whatever Meissa calls, with types of its own, before or
 -- after it loads Meissa, and both go on to work.
-local child = require("spec.support.child")
+local child = require "spec.support.child"
 
 -- Run in a process of its own: loads every module and prints what they declare.
 local ALL_DECLARATIONS = [[

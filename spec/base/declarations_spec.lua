@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --
 -- What LuaJIT's FFI is told of the core: made from the headers by the build.
-local child = require("spec.support.child")
-local ffi = require("ffi")
-require("meissa.base.c_core")
+local child = require "spec.support.child"
+local ffi = require "ffi"
+require "meissa.base.c_core"
 
 local declarations = require("meissa.core").declarations
 local gen = (os.getenv("MEISSA_BUILD") or "build") .. "/gen/"

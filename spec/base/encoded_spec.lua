@@ -3,13 +3,13 @@
 -- Encoded values: what LuaJIT writes comes back; what a file or message must not hold is refused
 -- before it takes memory.
 
-local array = require("meissa.array")
-local buffer = require("string.buffer")
-local checksum = require("spec.support.checksum")
-local encoded = require("meissa.base.encoded")
-local expect = require("spec.support.expect")
-local ffi = require("ffi")
-local file = require("meissa.file")
+local array = require "meissa.array"
+local buffer = require "string.buffer"
+local checksum = require "spec.support.checksum"
+local encoded = require "meissa.base.encoded"
+local expect = require "spec.support.expect"
+local ffi = require "ffi"
+local file = require "meissa.file"
 local raises, with_directory, put, get = expect.raises, expect.with_directory, expect.put,
   expect.get
 

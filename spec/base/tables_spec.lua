@@ -3,7 +3,7 @@
 -- Meissa's own code goes through tables without LuaJIT's instruction for pairs and without compiled
 -- calls of `next`, which are not always right there (lua/meissa/base/tables.lua).
 local child = require "spec.support.child"
-local funcbc, funck = require "jit.util".funcbc, require "jit.util".funck
+local funcbc, funck = require("jit.util").funcbc, require("jit.util").funck
 
 local function opcodes_of(text)
   local fn, list = assert(loadstring(text)), {}
@@ -30,7 +30,7 @@ local function lines_of(fn, lines)
   local instruction = funcbc(fn, pc)
   while instruction do
     if SPECIAL[bit.band(instruction, 0xff)] then
-      lines[#lines + 1] = require "jit.util".funcinfo(fn, pc).currentline
+      lines[#lines + 1] = require("jit.util").funcinfo(fn, pc).currentline
     end
     pc = pc + 1
     instruction = funcbc(fn, pc)

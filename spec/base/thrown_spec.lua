@@ -3,11 +3,11 @@
 -- What users' functions throw: texts of any length are told in no time, and what is no text arrives
 -- as the error's `value`.
 
-local buffer = require("string.buffer")
-local errors = require("meissa.base.errors")
-local meissa = require("meissa")
-local expect = require("spec.support.expect")
-local thrown = require("meissa.base.thrown")
+local buffer = require "string.buffer"
+local errors = require "meissa.base.errors"
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
+local thrown = require "meissa.base.thrown"
 local parallel = meissa.parallel
 
 local SIZE = 1000000

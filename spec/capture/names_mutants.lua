@@ -3,10 +3,10 @@
 -- The module without one of its rules about names: each function takes one away, and a random
 -- program of spec/capture/names_random.lua must find it out.
 
-local capture = require("meissa.capture")
-local namespace = require("meissa.capture.namespace")
-local search = require("meissa.capture.search")
-local slot = require("meissa.capture.slot")
+local capture = require "meissa.capture"
+local namespace = require "meissa.capture.namespace"
+local search = require "meissa.capture.search"
+local slot = require "meissa.capture.slot"
 
 local Slots = getmetatable(slot.new())
 local Search = getmetatable(search.new({ slots = slot.new() }))

@@ -3,10 +3,10 @@
 -- The module without a part of its proof that objects keep what their methods store: each function
 -- takes one away, and a random program of spec/capture/objects_random.lua must find it out.
 
-local core = require("meissa.core")
-local ownership = require("meissa.capture.ownership")
-local search = require("meissa.capture.search")
-local slot = require("meissa.capture.slot")
+local core = require "meissa.core"
+local ownership = require "meissa.capture.ownership"
+local search = require "meissa.capture.search"
+local slot = require "meissa.capture.slot"
 
 local Search = getmetatable(search.new({ slots = slot.new() }))
 

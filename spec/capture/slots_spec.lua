@@ -4,8 +4,8 @@
 -- the same text over plain tables by a plain loop. Each either gives that loop's values, with any
 -- number of workers, or is refused before anything runs with the code that it names.
 
-local errors = require("meissa.base.errors")
-local meissa = require("meissa")
+local errors = require "meissa.base.errors"
+local meissa = require "meissa"
 
 local N = 6
 

@@ -3,16 +3,16 @@
 -- The module without one of its rules about libraries, plain values and required modules: each
 -- function takes one away, and a random program of spec/capture/worlds_random.lua must find it out.
 
-local basics = require("meissa.base.basics")
-local builtin = require("meissa.base.builtin")
-local capture = require("meissa.capture")
-local serialize = require("meissa.kernel.serialize")
-local globals = require("meissa.base.globals")
-local libraries = require("meissa.base.libraries")
-local required = require("meissa.capture.required")
-local search = require("meissa.capture.search")
-local slot = require("meissa.capture.slot")
-local system = require("meissa.base.system")
+local basics = require "meissa.base.basics"
+local builtin = require "meissa.base.builtin"
+local capture = require "meissa.capture"
+local serialize = require "meissa.kernel.serialize"
+local globals = require "meissa.base.globals"
+local libraries = require "meissa.base.libraries"
+local required = require "meissa.capture.required"
+local search = require "meissa.capture.search"
+local slot = require "meissa.capture.slot"
+local system = require "meissa.base.system"
 
 local Search = getmetatable(search.new({ slots = slot.new(), methods = false }))
 

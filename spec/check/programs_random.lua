@@ -7,9 +7,9 @@
 -- Subscripts stay in range by construction: indices lie in 5..14, offsets in -4..4, all extents
 -- are at least 34. Numbers are whole and small, so sums are exact in any order.
 
-local Maker = require("spec.check.programs_expressions")
-local draws = require("spec.support.draws")
-local tables = require("meissa.base.tables")
+local Maker = require "spec.check.programs_expressions"
+local draws = require "spec.support.draws"
+local tables = require "meissa.base.tables"
 local M = {}
 
 --- Draws of its own for a seed.

@@ -4,14 +4,14 @@
 -- A mutant stands between the analyser and the comparison: it changes what the analyser is told
 -- (the text, the bindings, the space) or what it answers.
 
-local core = require("meissa.core")
-local check = require("meissa.check")
-local errors = require("meissa.base.errors")
-local judge = require("meissa.check.judge")
-local meissa = require("meissa")
-local random = require("spec.check.programs_random")
-local recorder = require("meissa.check.recorder")
-local texts = require("spec.check.programs_text")
+local core = require "meissa.core"
+local check = require "meissa.check"
+local errors = require "meissa.base.errors"
+local judge = require "meissa.check.judge"
+local meissa = require "meissa"
+local random = require "spec.check.programs_random"
+local recorder = require "meissa.check.recorder"
+local texts = require "spec.check.programs_text"
 
 local M = {}
 

@@ -3,11 +3,11 @@
 -- Analyser, schedule and execution against the recorder, on random programs. The seed is printed;
 -- MEISSA_TEST_SEED replays it, MEISSA_PROGRAMS changes how many programs there are.
 
-local meissa = require("meissa")
-local mutants = require("spec.check.programs_mutants")
-local random = require("spec.check.programs_random")
-local run = require("spec.check.programs_run")
-local texts = require("spec.check.programs_text")
+local meissa = require "meissa"
+local mutants = require "spec.check.programs_mutants"
+local random = require "spec.check.programs_random"
+local run = require "spec.check.programs_run"
+local texts = require "spec.check.programs_text"
 
 local count = tonumber(os.getenv("MEISSA_PROGRAMS") or "") or 500
 local seed = require "spec.support.seed"

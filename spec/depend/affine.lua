@@ -2,7 +2,7 @@
 --
 -- Numbers from a seed, and random affine expressions of them.
 
-local draws = require("spec.support.draws")
+local draws = require "spec.support.draws"
 
 local M = {}
 

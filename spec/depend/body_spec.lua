@@ -3,8 +3,8 @@
 -- What the analyser makes of bodies: values followed, effects, what it refuses, placements, spaces.
 -- See also scalars_spec.lua.
 
-local analyze = require("meissa.analyze")
-local plans = require("spec.depend.plans")
+local analyze = require "meissa.analyze"
+local plans = require "spec.depend.plans"
 
 local shape, opaque = analyze.shape, analyze.opaque
 local plan, plan2, codes, distances = plans.plan, plans.plan2, plans.codes, plans.distances

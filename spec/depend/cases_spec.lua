@@ -3,8 +3,8 @@
 -- Loops with known answers (spec/data/loops.jsonl): distances exact, strategies among the listed
 -- ones.
 
-local analyze = require("meissa.analyze")
-local json = require("dkjson")
+local analyze = require "meissa.analyze"
+local json = require "dkjson"
 
 local function bindings_of(case)
   local bindings = {}

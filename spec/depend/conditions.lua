@@ -6,7 +6,7 @@
 -- known = whether it always is, yes =, no = how many conjunctions of inequalities say when it holds
 -- and when it does not}.
 
-local affines = require("spec.depend.affine")
+local affines = require "spec.depend.affine"
 
 local M = {}
 

@@ -4,8 +4,8 @@
 -- orders: distances, strategy, dimensions and verdict are those that the oracle forms from what the
 -- body really touches. The bodies run here as they are, on tables that note every access.
 
-local analyze = require("meissa.analyze")
-local oracle = require("spec.depend.oracle")
+local analyze = require "meissa.analyze"
+local oracle = require "spec.depend.oracle"
 
 local SIZES = { 4, 5, 6 }
 local families = {}

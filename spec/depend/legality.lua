@@ -4,7 +4,7 @@
 -- strategies are legal. Shares nothing with the core.
 
 local entries_of = require("meissa.base.tables").each
-local enumeration = require("spec.depend.enumeration")
+local enumeration = require "spec.depend.enumeration"
 
 local key_of = enumeration.key
 local M = {}

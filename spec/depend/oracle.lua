@@ -4,8 +4,8 @@
 -- plain enumeration (enumeration.lua, legality.lua).
 
 local entries_of = require("meissa.base.tables").each
-local enumeration = require("spec.depend.enumeration")
-local legality = require("spec.depend.legality")
+local enumeration = require "spec.depend.enumeration"
+local legality = require "spec.depend.legality"
 
 local key_of = enumeration.key
 local M = {}

@@ -3,10 +3,10 @@
 -- The analyser against brute force on random loops. The seed is printed; MEISSA_TEST_SEED replays
 -- a run, MEISSA_LOOPS changes its length.
 
-local analyze = require("meissa.analyze")
-local conditions = require("spec.depend.conditions")
-local oracle = require("spec.depend.oracle")
-local random = require("spec.depend.random")
+local analyze = require "meissa.analyze"
+local conditions = require "spec.depend.conditions"
+local oracle = require "spec.depend.oracle"
+local random = require "spec.depend.random"
 
 local seed = require "spec.support.seed"
 local asked = tonumber(os.getenv("MEISSA_LOOPS") or "")

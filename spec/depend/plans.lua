@@ -2,7 +2,7 @@
 --
 -- Plans of bodies, and what specs ask of them, as texts.
 
-local analyze = require("meissa.analyze")
+local analyze = require "meissa.analyze"
 
 local M = {}
 

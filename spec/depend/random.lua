@@ -6,10 +6,10 @@
 -- accesses of every iteration are made; neither goes through the analyser. Numbers come from a
 -- generator of its own, so that a seed means the same loop everywhere.
 
-local affines = require("spec.depend.affine")
-local conditions = require("spec.depend.conditions")
-local texts = require("spec.depend.text")
-local touches = require("spec.depend.touches")
+local affines = require "spec.depend.affine"
+local conditions = require "spec.depend.conditions"
+local texts = require "spec.depend.text"
+local touches = require "spec.depend.touches"
 
 local affine, affine_value = affines.make, affines.value
 

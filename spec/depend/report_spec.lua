@@ -2,9 +2,9 @@
 --
 -- The wording of reports, and the interface's behaviour on bad input.
 
-local analyze = require("meissa.analyze")
-local core = require("meissa.core")
-local report = require("meissa.plan.report")
+local analyze = require "meissa.analyze"
+local core = require "meissa.core"
+local report = require "meissa.plan.report"
 
 local shape, opaque = analyze.shape, analyze.opaque
 

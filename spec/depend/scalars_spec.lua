@@ -2,8 +2,8 @@
 --
 -- What the analyser makes of the variables that a body assigns, and of fields of captured tables.
 
-local analyze = require("meissa.analyze")
-local plans = require("spec.depend.plans")
+local analyze = require "meissa.analyze"
+local plans = require "spec.depend.plans"
 
 local shape = analyze.shape
 local plan, codes = plans.plan, plans.codes

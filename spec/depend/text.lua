@@ -2,7 +2,7 @@
 --
 -- The Lua text of random loops' bodies.
 
-local affines = require("spec.depend.affine")
+local affines = require "spec.depend.affine"
 
 local affine_text = affines.text
 

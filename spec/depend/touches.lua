@@ -2,7 +2,7 @@
 --
 -- What random loops touch, statement by statement, as written.
 
-local affines = require("spec.depend.affine")
+local affines = require "spec.depend.affine"
 local entries_of = require("meissa.base.tables").each
 
 local affine_value = affines.value

@@ -4,9 +4,9 @@
 -- code made at run time, walks in the order of a hash table, misspelt variables of the environment,
 -- slips in methods, options and values.
 
-local child = require("spec.support.child")
-local expect = require("spec.support.expect")
-local meissa = require("meissa")
+local child = require "spec.support.child"
+local expect = require "spec.support.expect"
+local meissa = require "meissa"
 local parallel = meissa.parallel
 
 local raises = expect.raises

@@ -3,7 +3,7 @@
 -- Workers are killed at random moments while jobs run: each job has the right bits, soon.
 -- MEISSA_TEST_SEED replays a run.
 
-local support = require("spec.driver.support")
+local support = require "spec.driver.support"
 
 local ROWS, COLUMNS, RANGES = 200, 100, 8
 local SECONDS = 1.5

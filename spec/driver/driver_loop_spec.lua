@@ -4,7 +4,7 @@
 -- values change in any order, and each execution means what its text says. MEISSA_TEST_SEED
 -- replays a run.
 
-local meissa = require("meissa")
+local meissa = require "meissa"
 local parallel = meissa.parallel
 local small = require "meissa.driver.small"
 

@@ -4,10 +4,10 @@
 -- workers they have the bits of the blocks' serial order, computed here by plain Lua, and where the
 -- loop is ordered those of the loop as written.
 
-local ffi = require("ffi")
-local core = require("meissa.core")
-local loops = require("spec.driver.loops")
-local support = require("spec.driver.support")
+local ffi = require "ffi"
+local core = require "meissa.core"
+local loops = require "spec.driver.loops"
+local support = require "spec.driver.support"
 
 describe("serial loops.orders", function()
   it("are those of the definitions", function()

@@ -2,9 +2,9 @@
 --
 -- What goes wrong in a job is told, in time, and the session stays usable.
 
-local support = require("spec.driver.support")
-local interpreter = require("meissa.base.interpreter")
-local thrown = require("meissa.base.thrown")
+local support = require "spec.driver.support"
+local interpreter = require "meissa.base.interpreter"
+local thrown = require "meissa.base.thrown"
 
 local kill_self = 'require("ffi").cdef "int kill(int, int); int getpid(void);" '
   .. "local C = require('ffi').C "

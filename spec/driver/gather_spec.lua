@@ -163,7 +163,7 @@ describe("plain tables that are gathered", function()
   local function role(body, bindings, options)
     bindings = bindings or {}
     bindings.t = bindings.t or {}
-    bindings.A = require "meissa".shape(20)
+    bindings.A = require("meissa").shape(20)
     local plan = analyze.analyze("for i in parallel(20) do " .. body .. " end", bindings, options)
     return plan.scalars.t and plan.scalars.t.role, plan.reasons[1] and plan.reasons[1].code
   end

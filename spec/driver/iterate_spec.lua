@@ -3,9 +3,9 @@
 -- meissa.iterate: rounds that read the round before, against plain loops with a snapshot; what is
 -- refused, and what a failure leaves.
 
-local meissa = require("meissa")
-local expect = require("spec.support.expect")
-local rounds = require("spec.support.rounds")
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
+local rounds = require "spec.support.rounds"
 
 local ENVIRONMENTS = {{0, true}, {1, true}, {2, true}, {6, true}, {2, false}, {3, false}}
 local FEW = {{0, true}, {3, true}, {2, false}}

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
 -- How many threads libraries in workers are told to use.
-local child = require("spec.support.child")
+local child = require "spec.support.child"
 
 -- What a worker and the driver see of the variables.
 local SCRIPT = [[

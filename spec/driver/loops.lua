@@ -3,8 +3,8 @@
 -- Loops whose blocks read and overwrite what others wrote, for the runtime's specs: as jobs, and
 -- run by plain Lua in the blocks' serial order.
 
-local row_major = require("spec.support.row_major")
-local support = require("spec.driver.support")
+local row_major = require "spec.support.row_major"
+local support = require "spec.driver.support"
 
 local M = {}
 

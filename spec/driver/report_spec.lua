@@ -3,9 +3,9 @@
 -- What blocks report arrives whole and in its place, however much it is: in a frame, on the shelf,
 -- or in pieces (csrc/job/status_page.h); and what the worker before left on the shelf is not met.
 
-local buffer = require("string.buffer")
-local ffi = require("ffi")
-local support = require("spec.driver.support")
+local buffer = require "string.buffer"
+local ffi = require "ffi"
+local support = require "spec.driver.support"
 
 -- Block b leaves sizes[b + 1] bytes that say which block and which job they are of.
 local KERNEL = [[

@@ -3,8 +3,8 @@
 -- Jobs give the same bits on every road and with any number of workers: those of the plan's
 -- serial order, computed here by plain Lua.
 
-local ffi = require("ffi")
-local support = require("spec.driver.support")
+local ffi = require "ffi"
+local support = require "spec.driver.support"
 
 local ROWS, COLUMNS, K = 23, 17, 3
 

@@ -3,8 +3,8 @@
 -- However a driver ends, nothing of its session stays behind; and what interrupts it is told.
 -- Each driver here is a process of its own.
 
-local ffi = require("ffi")
-local support = require("spec.driver.support")
+local ffi = require "ffi"
+local support = require "spec.driver.support"
 
 -- What child drivers begin with.
 local head = [[

@@ -4,7 +4,7 @@
 -- elsewhere and by the driver's death, however many workers share the cores, and whatever somebody
 -- writes there.
 
-local support = require("spec.driver.support")
+local support = require "spec.driver.support"
 
 local usleep = 'local C = require("ffi").C '
   .. 'require("ffi").cdef "int usleep(unsigned); int kill(int, int); int getpid(void);" '

@@ -3,12 +3,12 @@
 -- What the runtime's specs share: sessions whose kernels are Lua text, operands made of arrays, and
 -- child drivers that are started, signalled, and looked at after their death.
 
-local ffi = require("ffi")
-local buffer = require("string.buffer")
-local array_core = require("meissa.array.c_api")
-local core = require("meissa.core")
-local system = require("meissa.base.system")
-local interpreter = require("meissa.base.interpreter")
+local ffi = require "ffi"
+local buffer = require "string.buffer"
+local array_core = require "meissa.array.c_api"
+local core = require "meissa.core"
+local system = require "meissa.base.system"
+local interpreter = require "meissa.base.interpreter"
 
 local M = {}
 

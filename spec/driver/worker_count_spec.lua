@@ -3,11 +3,11 @@
 -- How many workers take part: enough to pay for their start and their hand-overs, as the last
 -- execution has shown; never a matter of results.
 
-local ffi = require("ffi")
+local ffi = require "ffi"
 
-local worker_count = require("meissa.driver.worker_count")
-local meissa = require("meissa")
-local system = require("meissa.base.system")
+local worker_count = require "meissa.driver.worker_count"
+local meissa = require "meissa"
+local system = require "meissa.base.system"
 local parallel = meissa.parallel
 
 local function session_of(workers, memory)

@@ -2,11 +2,11 @@
 --
 -- Saving and loading: arrays of all kinds, models, and files that must be refused.
 
-local array = require("meissa.array")
-local ffi = require("ffi")
-local file = require("meissa.file")
-local read = require("meissa.read")
-local expect = require("spec.support.expect")
+local array = require "meissa.array"
+local ffi = require "ffi"
+local file = require "meissa.file"
+local read = require "meissa.read"
+local expect = require "spec.support.expect"
 local raises, with_directory = expect.raises, expect.with_directory
 local put, get = expect.put, expect.get
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Bodies with every construct, and the world that they run in. Used by the kernel specs.
-local array = require("meissa.array")
+local array = require "meissa.array"
 
 local function world()
   local env = {

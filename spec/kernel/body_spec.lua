@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Every construct of a body gives the same bits as a kernel as in the plain loop.
-local array = require("meissa.array")
+local array = require "meissa.array"
 local run = dofile("spec/kernel/run.lua")
 
 local bodies = dofile("spec/kernel/bodies.lua")

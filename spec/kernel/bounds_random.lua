@@ -4,9 +4,9 @@
 -- limits of integers, through views; wrong, fractional, nan and huge subscripts. Every array is a
 -- view into a larger one, so that whatever is written beside it shows. The same loops everywhere
 -- for a seed.
-local array = require("meissa.array")
-local c_api = require("meissa.array.c_api")
-local draws = require("spec.support.draws")
+local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local draws = require "spec.support.draws"
 local worlds = dofile("spec/kernel/engines_world.lua")
 
 local M = {}

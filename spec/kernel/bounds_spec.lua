@@ -5,7 +5,7 @@
 -- same memory, that beside the arrays included. Kernels with checks taken out are found.
 -- MEISSA_TEST_SEED=n replays a run, MEISSA_BODIES=n sets how many loops it has. Without a seed all
 -- runs have the same loops; `make fuzz-engines` draws others each time.
-local compiler = require("meissa.kernel.compiler")
+local compiler = require "meissa.kernel.compiler"
 local random = dofile("spec/kernel/bounds_random.lua")
 local runner = dofile("spec/kernel/engines_run.lua")
 

@@ -3,10 +3,10 @@
 -- Results of blocks that came as one string are combined by C as the Lua rules combine them one by
 -- one, bit by bit. MEISSA_TEST_SEED replays a run.
 
-local ffi = require("ffi")
-local native = require("meissa.kernel.native")
-local result = require("meissa.kernel.result")
-local serialize = require("meissa.kernel.serialize")
+local ffi = require "ffi"
+local native = require "meissa.kernel.native"
+local result = require "meissa.kernel.result"
+local serialize = require "meissa.kernel.serialize"
 
 local seed = require "spec.support.seed"
 local RULES = { "+", "*", "min", "max", "and", "or", "private", "group" }

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Expressions of the random bodies in engines_random.lua: numbers, whole ones, conditions, elements
 -- and subscripts. Lists of the names that a body may use lie in its fields.
-local bodies = require("spec.kernel.random_body")
-local row_methods = require("spec.support.row_methods")
+local bodies = require "spec.kernel.random_body"
+local row_methods = require "spec.support.row_methods"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Random bodies for `numeric = "fast"`: sums, products, quotients, roots and row builtins of
 -- positive numbers, so that nothing cancels and every rounding adds a known share to the error.
-local draws = require("spec.support.draws")
+local draws = require "spec.support.draws"
 local worlds = dofile("spec/kernel/engines_world.lua")
 
 local M = {}

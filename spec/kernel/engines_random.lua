@@ -3,8 +3,8 @@
 -- signed zeros and denormals, integer arrays, math and bit, loops of every kind, functions, views,
 -- row builtins, reductions, and, in some, errors. The same bodies on every machine for a seed.
 local entries_of = require("meissa.base.tables").each
-local bodies = require("spec.kernel.random_body")
-local expressions = require("spec.kernel.engines_expressions")
+local bodies = require "spec.kernel.random_body"
+local expressions = require "spec.kernel.engines_expressions"
 local features = dofile("spec/kernel/engines_features.lua")
 local worlds = dofile("spec/kernel/engines_world.lua")
 

@@ -2,12 +2,12 @@
 -- Runs random bodies on both engines and compares: the Lua engine with LuaJIT's compiler off, with
 -- it cold and eager, warm, and as it is; native kernels; the plain loop. Kernels are compiled
 -- many at a time, by the compiler and flags that the engine uses.
-local ffi = require("ffi")
-local compiler = require("meissa.kernel.compiler")
-local c_core = require("meissa.base.c_core")
-local errors = require("meissa.base.errors")
-local kernel = require("meissa.kernel")
-local memory = require("meissa.kernel.memory")
+local ffi = require "ffi"
+local compiler = require "meissa.kernel.compiler"
+local c_core = require "meissa.base.c_core"
+local errors = require "meissa.base.errors"
+local kernel = require "meissa.kernel"
+local memory = require "meissa.kernel.memory"
 local entries_of = require("meissa.base.tables").each
 local run = dofile("spec/kernel/run.lua")
 local worlds = dofile("spec/kernel/engines_world.lua")

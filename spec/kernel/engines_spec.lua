@@ -5,7 +5,7 @@
 -- errors the same words and places; bugs put into native kernels on purpose are found.
 -- MEISSA_TEST_SEED=n replays a run, MEISSA_BODIES=n sets how many bodies it has. Without a seed all
 -- runs have the same bodies; `make fuzz-engines` draws others each time.
-local compiler = require("meissa.kernel.compiler")
+local compiler = require "meissa.kernel.compiler"
 local fast = dofile("spec/kernel/engines_fast.lua")
 local mutants = dofile("spec/kernel/engines_mutants.lua")
 local random = dofile("spec/kernel/engines_random.lua")

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The world of the random bodies in engines_random.lua: arrays and numbers, the same on every
 -- machine for a seed.
-local array = require("meissa.array")
-local c_api = require("meissa.array.c_api")
-local draws = require("spec.support.draws")
-local meissa_random = require("meissa.kernel.random")
-local scratch = require("meissa.array.scratch")
+local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local draws = require "spec.support.draws"
+local meissa_random = require "meissa.kernel.random"
+local scratch = require "meissa.array.scratch"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Errors of bodies: the user's file and line, the iteration, and the words of the arrays' face.
-local array = require("meissa.array")
-local errors = require("meissa.base.errors")
+local array = require "meissa.array"
+local errors = require "meissa.base.errors"
 local run = dofile("spec/kernel/run.lua")
 
 local function world()
@@ -160,7 +160,7 @@ describe("an error in a body", function()
   it("of int64 elements that are no Lua numbers is the arrays' own", function()
     local env = world()
     env.L.array.data = env.L.array.data
-    local ffi = require("ffi")
+    local ffi = require "ffi"
     ffi.cast("int64_t *", env.L.array.data)[4] = 2LL ^ 60
     local failed = failure("for i in parallel(n) do\nlocal x = L[i] end", rows, nil, env)
     local ok, plain = pcall(function() return env.L[5] end)

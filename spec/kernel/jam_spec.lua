@@ -2,8 +2,8 @@
 -- Several iterations of an outer loop at once, where an inner one sums up: the bits of the Lua
 -- engine; and one at a time where a later iteration reads what an earlier one's tail writes.
 -- MEISSA_TEST_SEED=n replays the random bodies.
-local array = require("meissa.array")
-local draws = require("spec.support.draws")
+local array = require "meissa.array"
+local draws = require "spec.support.draws"
 local native = dofile("spec/kernel/native.lua")
 
 local seed = require "spec.support.seed"

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- Runs a loop in this process as native kernels: C text from the core, compiled by the machine's
 -- compiler and called through FFI, without the engine's cache and workers. Used by the specs.
-local ffi = require("ffi")
-local bit = require("bit")
-local serialize = require("meissa.kernel.serialize")
-local core = require("meissa.core")
-local c_core = require("meissa.base.c_core")
-local kernel = require("meissa.kernel")
-local memory = require("meissa.kernel.memory")
+local ffi = require "ffi"
+local bit = require "bit"
+local serialize = require "meissa.kernel.serialize"
+local core = require "meissa.core"
+local c_core = require "meissa.base.c_core"
+local kernel = require "meissa.kernel"
+local memory = require "meissa.kernel.memory"
 local run = dofile("spec/kernel/run.lua")
 
 local M = {}

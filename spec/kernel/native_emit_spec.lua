@@ -2,7 +2,7 @@
 -- Bodies as C give the bits of the Lua engine, stop where it stops, and are refused with the line
 -- and the reason when C cannot say them.
 -- MEISSA_TEST_SEED=n replays the random bodies, MEISSA_TEST_COUNT=n sets how many there are.
-local array = require("meissa.array")
+local array = require "meissa.array"
 local bodies = dofile("spec/kernel/bodies.lua")
 local native = dofile("spec/kernel/native.lua")
 local nests = dofile("spec/kernel/nests.lua")

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Whole loops on both engines: functions from outside of the loop, sparse rows, random numbers,
 -- buffers and scratch rows have the same bits, and run as C.
-local meissa = require("meissa")
+local meissa = require "meissa"
 local parallel = meissa.parallel
 
 meissa.init { workers = 2 }
@@ -228,7 +228,7 @@ describe("an integer compared with a captured number", function()
 end)
 
 describe("an element of a sparse matrix with several entries", function()
-  local expect = require("spec.support.expect")
+  local expect = require "spec.support.expect"
 
   it("is refused in the same words by both engines", function()
     local at = { 1, 2, 2, 3 }
@@ -247,7 +247,7 @@ describe("an element of a sparse matrix with several entries", function()
 end)
 
 describe("errors in functions of another file", function()
-  local expect = require("spec.support.expect")
+  local expect = require "spec.support.expect"
 
   it("are placed there by both engines", function()
     expect.with_directory(function(path)

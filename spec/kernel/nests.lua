@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Random nests of loops whose bounds and subscripts may be wrong: what guards of native kernels are
 -- about. Used by the native specs.
-local draws = require("spec.support.draws")
+local draws = require "spec.support.draws"
 
 local M = {}
 

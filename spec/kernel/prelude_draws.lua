@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- Random numbers of the prelude that native kernels begin with, for spec/kernel/prelude_spec.lua:
 -- they are those of the core, in whatever way they are drawn.
-local c_core = require("meissa.base.c_core")
-local ffi = require("ffi")
-local random = require("meissa.kernel.random")
-local bit = require("bit")
+local c_core = require "meissa.base.c_core"
+local ffi = require "ffi"
+local random = require "meissa.kernel.random"
+local bit = require "bit"
 
 local M = {}
 

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- The text that native kernels begin with, compiled: its arithmetic against the Lua engine's and
 -- LuaJIT's own, its row operations against the core's. All compilers that there are.
-local ffi = require("ffi")
-local c_core = require("meissa.base.c_core")
-local helpers = require("meissa.kernel.helpers")
-local prelude_draws = require("spec.kernel.prelude_draws")
-local row = require("meissa.kernel.row")
-local row_methods = require("spec.support.row_methods")
-local strict = require("meissa.base.strict")
+local ffi = require "ffi"
+local c_core = require "meissa.base.c_core"
+local helpers = require "meissa.kernel.helpers"
+local prelude_draws = require "spec.kernel.prelude_draws"
+local row = require "meissa.kernel.row"
+local row_methods = require "spec.support.row_methods"
+local strict = require "meissa.base.strict"
 local bit = strict.bit
 
 -- By name of the function in the prelude: its arguments and what it must equal.

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Random bodies and the world that they run in. Used by the kernel specs.
-local array = require("meissa.array")
-local bodies = require("spec.kernel.random_body")
-local draws = require("spec.support.draws")
+local array = require "meissa.array"
+local bodies = require "spec.kernel.random_body"
+local draws = require "spec.support.draws"
 local run = dofile("spec/kernel/run.lua")
 
 local function world()

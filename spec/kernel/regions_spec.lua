@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- numeric = "fast": which numbers are floats and which doubles, of each region of a body, against
 -- the same numbers worked out here one operation at a time.
-local ffi = require("ffi")
-local array = require("meissa.array")
+local ffi = require "ffi"
+local array = require "meissa.array"
 local native = dofile("spec/kernel/native.lua")
 
 local FLAGS = "-O2"

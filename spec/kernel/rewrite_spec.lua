@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Real Lua files as loop bodies: their kernels load, and every function in them keeps its lines.
 -- What the names mean is drawn at random. MEISSA_TEST_SEED=n replays a run.
-local core = require("meissa.core")
+local core = require "meissa.core"
 local run = dofile("spec/kernel/run.lua")
-local util = require("jit.util")
+local util = require "jit.util"
 
 local seed = require "spec.support.seed"
 

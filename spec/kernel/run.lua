@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- Runs a loop in this process twice: as the plain Lua that it is, and as the Lua engine's kernel
 -- in blocks, on equal copies of its world. Used by the kernel specs.
-local ffi = require("ffi")
-local jit_util = require("jit.util")
-local array = require("meissa.array")
-local core = require("meissa.core")
-local kernel = require("meissa.kernel")
-local memory = require("meissa.kernel.memory")
-local random = require("meissa.kernel.random")
-local scratch = require("meissa.array.scratch")
-local strict = require("meissa.base.strict")
+local ffi = require "ffi"
+local jit_util = require "jit.util"
+local array = require "meissa.array"
+local core = require "meissa.core"
+local kernel = require "meissa.kernel"
+local memory = require "meissa.kernel.memory"
+local random = require "meissa.kernel.random"
+local scratch = require "meissa.array.scratch"
+local strict = require "meissa.base.strict"
 
 local M = {}
 
@@ -243,7 +243,7 @@ end
 
 -- A transposed view of a matrix.
 function M.transposed(A)
-  local array_core = require("meissa.array.c_api")
+  local array_core = require "meissa.array.c_api"
   return array.wrap(array_core.call(array_core.lib.ms_array_transpose, A.array, 0, 1))
 end
 

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- Values travel to workers and back with their shape; what cannot is named before anything runs.
-local array = require("meissa.array")
-local serialize = require("meissa.kernel.serialize")
-local errors = require("meissa.base.errors")
-local strict = require("meissa.base.strict")
-local unpack_values = require("meissa.kernel.unpack")
+local array = require "meissa.array"
+local serialize = require "meissa.kernel.serialize"
+local errors = require "meissa.base.errors"
+local strict = require "meissa.base.strict"
+local unpack_values = require "meissa.kernel.unpack"
 local run = dofile("spec/kernel/run.lua")
 
 local world_of_worker = setmetatable({ math = strict.math }, { __index = _G })

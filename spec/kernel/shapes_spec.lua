@@ -2,7 +2,7 @@
 -- Shapes that change from one execution of a loop to the next: how often the C compiler runs, that
 -- no subscript escapes its check, and that every shape means what the text says. MEISSA_TEST_SEED
 -- replays a run.
-local array = require("meissa.array")
+local array = require "meissa.array"
 local child = require "spec.support.child"
 local native = dofile("spec/kernel/native.lua")
 

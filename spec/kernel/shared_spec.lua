@@ -3,9 +3,9 @@
 -- A driver loop whose bounds move has a plan for each of their values, but only a few kernels: what
 -- is shared is what would have been made anew.
 
-local buffer = require("string.buffer")
-local kernel = require("meissa.kernel")
-local meissa = require("meissa")
+local buffer = require "string.buffer"
+local kernel = require "meissa.kernel"
+local meissa = require "meissa"
 local parallel = meissa.parallel
 
 require("meissa.driver.small").most[0] = 0 -- small loops look for their kernels each time, too

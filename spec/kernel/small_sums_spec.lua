@@ -2,7 +2,7 @@
 -- Sums of elements of int32 arrays, which are computed in 32 bits where the rows are looked through
 -- and found to be of small integers: the values and messages of the Lua engine for rows that are,
 -- for those that just are not, and for both in one block.
-local array = require("meissa.array")
+local array = require "meissa.array"
 local native = dofile("spec/kernel/native.lua")
 
 local FLAGS, N, M = "-O1", 12, 26

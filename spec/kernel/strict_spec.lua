@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Arithmetic gives the same bits interpreted and compiled, on special values and random ones; the
 -- block loop of a typical body compiles.
-local ffi = require("ffi")
-local child = require("spec.support.child")
-local strict = require("meissa.base.strict")
+local ffi = require "ffi"
+local child = require "spec.support.child"
+local strict = require "meissa.base.strict"
 
 local seed = require "spec.support.seed"
 

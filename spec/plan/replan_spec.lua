@@ -4,8 +4,8 @@
 -- one after the other for many numbers and ranges, are those of the loop met for the first time.
 -- MEISSA_TEST_SEED replays a run.
 
-local meissa = require("meissa")
-local tables = require("meissa.base.tables")
+local meissa = require "meissa"
+local tables = require "meissa.base.tables"
 
 local seed = require "spec.support.seed"
 local N, LOOPS, INSTANCES = 40, 25, 30

@@ -4,7 +4,7 @@
 local child = require "spec.support.child"
 local c_api = require "meissa.array.c_api"
 local element = require "meissa.array.element"
-local examples = require "spec.plan.views_random".examples
+local examples = require("spec.plan.views_random").examples
 local ffi = require "ffi"
 local meissa = require "meissa"
 

@@ -3,8 +3,8 @@
 -- read.csv: tables against a parser in plain Lua, headers, missing values, and errors that name
 -- file and line.
 
-local read = require("meissa.read")
-local expect = require("spec.support.expect")
+local read = require "meissa.read"
+local expect = require "spec.support.expect"
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
 local function reading(text, opts) return expect.reading(read.csv, text, opts) end

@@ -4,11 +4,11 @@
 -- an error object that names the file, and nothing is left of a failed read.
 -- MEISSA_FILES=n sets how many files of each format there are (make fuzz-files).
 
-local array = require("meissa.array")
-local damage = require("spec.support.damage")
-local errors = require("meissa.base.errors")
-local meissa = require("meissa")
-local expect = require("spec.support.expect")
+local array = require "meissa.array"
+local damage = require "spec.support.damage"
+local errors = require "meissa.base.errors"
+local meissa = require "meissa"
+local expect = require "spec.support.expect"
 
 local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_FILES") or "") or 150

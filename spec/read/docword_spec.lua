@@ -2,8 +2,8 @@
 --
 -- read.docword: counts, vocabularies, and errors that name file and line.
 
-local read = require("meissa.read")
-local expect = require("spec.support.expect")
+local read = require "meissa.read"
+local expect = require "spec.support.expect"
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
 local function reading(text, words, opts)

@@ -3,9 +3,9 @@
 -- read.libsvm: examples against a parser in plain Lua, options, several files, and errors that name
 -- file and line.
 
-local array = require("meissa.array")
-local read = require("meissa.read")
-local expect = require("spec.support.expect")
+local array = require "meissa.array"
+local read = require "meissa.read"
+local expect = require "spec.support.expect"
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
 local function reading(text, opts) return expect.reading(read.libsvm, text, opts) end

@@ -2,9 +2,9 @@
 --
 -- read.lines: what a function makes of every line, on workers and in this process.
 
-local meissa = require("meissa")
-local lines = require("meissa.read.lines")
-local expect = require("spec.support.expect")
+local meissa = require "meissa"
+local lines = require "meissa.read.lines"
+local expect = require "spec.support.expect"
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
 -- Reads a text with small ranges, so that a few lines make several blocks.
@@ -129,7 +129,7 @@ describe("read.lines", function()
   it("runs on the workers, or here if the function changes what is outside", function()
     local text = ("line\n"):rep(100)
     local pids = {}
-    reading(text, function() return require("meissa.base.spread") and 1 end)
+    reading(text, function() return require "meissa.base.spread" and 1 end)
     assert.equal("independent", meissa.last().strategy)
     local count = 0
     local L = reading(text, function()

@@ -3,10 +3,10 @@
 -- Memory of sparse arrays that were read: what the process holds is the array, and its indexes come
 -- when they are asked for.
 
-local array = require("meissa.array")
-local child = require("spec.support.child")
-local expect = require("spec.support.expect")
-local meissa = require("meissa")
+local array = require "meissa.array"
+local child = require "spec.support.child"
+local expect = require "spec.support.expect"
+local meissa = require "meissa"
 
 local ENTRIES = 1500000
 -- What reading leaves behind whatever the file's size: stacks and buffers of threads.

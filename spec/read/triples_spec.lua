@@ -3,9 +3,9 @@
 -- read.triples: options, ids, and errors that name file and line. (The formats themselves are
 -- tested in csrc/read/triples_test.c.)
 
-local array = require("meissa.array")
-local read = require("meissa.read")
-local expect = require("spec.support.expect")
+local array = require "meissa.array"
+local read = require "meissa.read"
+local expect = require "spec.support.expect"
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
 local function reading(text, opts)

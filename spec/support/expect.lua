@@ -2,9 +2,9 @@
 --
 -- What specs share: expecting error objects, and files that go away.
 
-local child = require("spec.support.child")
-local errors = require("meissa.base.errors")
-local files = require("tools.files")
+local child = require "spec.support.child"
+local errors = require "meissa.base.errors"
+local files = require "tools.files"
 
 local M = {}
 

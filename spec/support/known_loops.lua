@@ -42,7 +42,7 @@ end
 
 --- The rows of spec/data/loops.jsonl.
 function M.of_file(path)
-  local json, list = require("dkjson"), {}
+  local json, list = require "dkjson", {}
   for line in io.lines(path) do
     local row = assert(json.decode(line))
     for _, ordered in ipairs {true, false} do

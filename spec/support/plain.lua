@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- Loops as written, for comparison: a `parallel` that is nothing but nested loops, and images of
 -- what a loop left behind. Shares nothing with the module but the arrays.
-local ffi = require("ffi")
-local core = require("meissa.core")
-local memory = require("meissa.kernel.memory")
+local ffi = require "ffi"
+local core = require "meissa.core"
+local memory = require "meissa.kernel.memory"
 local entries_of = require("meissa.base.tables").each
 
 local M = {}

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- Runs a kernel over many entries, and prints how many loops LuaJIT began to compile in its text
 -- and what it gave up on.
-local array = require("meissa.array")
+local array = require "meissa.array"
 local run = dofile("spec/kernel/run.lua")
 
-local vmdef = require("jit.vmdef")
+local vmdef = require "jit.vmdef"
 local aborts, loops = {}, 0
 local function watch(what, _, fn, _, code, reason)
   local source = fn and require("jit.util").funcinfo(fn).source

@@ -3,11 +3,11 @@
 -- Reductions along one dimension, as Torch has them: the dimension stays, with extent 1.
 -- @module meissa.array.along
 
-local c_api = require("meissa.array.c_api")
-local make = require("meissa.array.make")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
+local c_api = require "meissa.array.c_api"
+local make = require "meissa.array.make"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
 
 local lib, reduction = c_api.lib, c_api.reduction
 

@@ -7,15 +7,15 @@
 -- handle first.
 -- @module meissa.array.arith
 
-local ffi = require("ffi")
-local along = require("meissa.array.along")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local make = require("meissa.array.make")
-local method = require("meissa.array.method")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
+local ffi = require "ffi"
+local along = require "meissa.array.along"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local make = require "meissa.array.make"
+local method = require "meissa.array.method"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
 
 local lib, err = c_api.lib, c_api.err
 local methods, row_methods = subscript.methods, subscript.row_methods

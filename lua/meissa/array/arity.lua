@@ -4,11 +4,11 @@
 -- to another question.
 -- @module meissa.array.arity
 
-local errors = require("meissa.base.errors")
-local method = require("meissa.array.method")
-local objects = require("meissa.array.objects")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
+local errors = require "meissa.base.errors"
+local method = require "meissa.array.method"
+local objects = require "meissa.array.objects"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
 
 local function refuse(name, place, value)
   local words = type(value) == "number" and valid.describe(value) or

@@ -6,10 +6,10 @@
 -- use the same library (Torch, LAPACK): nothing here changes that. Workers start with one.
 -- @module meissa.array.blas
 
-local ffi = require("ffi")
+local ffi = require "ffi"
 local cdef = require("meissa.base.c_core").cdef
 local lib = require("meissa.array.c_api").lib
-local interrupt = require("meissa.base.interrupt")
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

@@ -3,9 +3,9 @@
 -- The C side of arrays as Lua sees it: declarations, and calls that turn failure into errors.
 -- @module meissa.array.c_api
 
-local ffi = require("ffi")
-local c_core = require("meissa.base.c_core")
-local errors = require("meissa.base.errors")
+local ffi = require "ffi"
+local c_core = require "meissa.base.c_core"
+local errors = require "meissa.base.errors"
 
 local M = { lib = c_core.lib, new_error = c_core.new_error }
 

@@ -3,17 +3,17 @@
 -- Between arrays and plain Lua tables: from, totable.
 -- @module meissa.array.convert
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local make = require("meissa.array.make")
-local sparse = require("meissa.array.sparse")
-local subscript = require("meissa.array.subscript")
-local tensor = require("meissa.array.tensor")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
-local objects = require("meissa.array.objects")
-local interrupt = require("meissa.base.interrupt")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local make = require "meissa.array.make"
+local sparse = require "meissa.array.sparse"
+local subscript = require "meissa.array.subscript"
+local tensor = require "meissa.array.tensor"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
+local objects = require "meissa.array.objects"
+local interrupt = require "meissa.base.interrupt"
 
 local methods = subscript.methods
 local to_handle, to_number = subscript.to_handle, valid.to_number

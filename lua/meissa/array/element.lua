@@ -14,9 +14,9 @@
 -- and a reload of the module finds them.
 -- @module meissa.array.element
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local errors = require("meissa.base.errors")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
 
 local floor, type = math.floor, type
 local lib = c_api.lib

@@ -4,13 +4,13 @@
 -- (arith.lua), with the same bits.
 -- @module meissa.array.functions
 
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local make = require("meissa.array.make")
-local method = require("meissa.array.method")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local make = require "meissa.array.make"
+local method = require "meissa.array.method"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
 
 local lib, methods = c_api.lib, subscript.methods
 local COPY, double = method.of.copy.operation, c_api.type_numbers.double

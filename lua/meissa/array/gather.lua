@@ -9,11 +9,11 @@
 -- list.
 -- @module meissa.array.gather
 
-local ffi = require("ffi")
-local array = require("meissa.array")
-local c_api = require("meissa.array.c_api")
-local errors = require("meissa.base.errors")
-local objects = require("meissa.array.objects")
+local ffi = require "ffi"
+local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local objects = require "meissa.array.objects"
 
 local floor = math.floor
 local doubles_t, doubles_pointer = ffi.typeof("double[?]"), ffi.typeof("const double *")

@@ -3,15 +3,15 @@
 -- Elements in another order: group_by, randomize. Methods of arrays of numbers and of objects.
 -- @module meissa.array.group
 
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local make = require("meissa.array.make")
-local objects = require("meissa.array.objects")
-local sets = require("meissa.array.set")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local tables = require("meissa.base.tables")
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local make = require "meissa.array.make"
+local objects = require "meissa.array.objects"
+local sets = require "meissa.array.set"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local tables = require "meissa.base.tables"
 
 local lib = c_api.lib
 local floor = math.floor

@@ -7,29 +7,29 @@
 -- (constructors), and the methods: shape, arith, part, sparse, convert, show.
 -- @module meissa.array
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local make = require("meissa.array.make")
-local objects = require("meissa.array.objects")
-local sparse = require("meissa.array.sparse")
-local convert = require("meissa.array.convert")
-local labels = require("meissa.array.labels")
-local overlaps = require("meissa.array.overlap")
-local partition = require("meissa.array.partition")
-local errors = require("meissa.base.errors")
-require("meissa.array.shape")
-require("meissa.array.arith")
-local functions = require("meissa.array.functions")
-local part = require("meissa.array.part")
-require("meissa.array.sort")
-require("meissa.array.product")
-require("meissa.array.map")
-require("meissa.array.group")
-require("meissa.array.show")
-require("meissa.array.arity")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local make = require "meissa.array.make"
+local objects = require "meissa.array.objects"
+local sparse = require "meissa.array.sparse"
+local convert = require "meissa.array.convert"
+local labels = require "meissa.array.labels"
+local overlaps = require "meissa.array.overlap"
+local partition = require "meissa.array.partition"
+local errors = require "meissa.base.errors"
+require "meissa.array.shape"
+require "meissa.array.arith"
+local functions = require "meissa.array.functions"
+local part = require "meissa.array.part"
+require "meissa.array.sort"
+require "meissa.array.product"
+require "meissa.array.map"
+require "meissa.array.group"
+require "meissa.array.show"
+require "meissa.array.arity"
 
 local lib = c_api.lib
 

@@ -5,11 +5,11 @@
 -- Numbers are int64, one a position. Strings are count + 1 offsets of 8 bytes, then the bytes.
 -- @module meissa.array.labels
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local make = require("meissa.array.make")
-local subscript = require("meissa.array.subscript")
-local tables = require("meissa.base.tables")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local make = require "meissa.array.make"
+local subscript = require "meissa.array.subscript"
+local tables = require "meissa.base.tables"
 
 local lib = c_api.lib
 

@@ -7,14 +7,14 @@
 -- a few bytes to the collector, whatever it holds.
 -- @module meissa.array.make
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local nesting = require("meissa.base.nesting")
-local subscript = require("meissa.array.subscript")
-local errors = require("meissa.base.errors")
-local tables = require("meissa.base.tables")
-local interrupt = require("meissa.base.interrupt")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local nesting = require "meissa.base.nesting"
+local subscript = require "meissa.array.subscript"
+local errors = require "meissa.base.errors"
+local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local lib = c_api.lib
 local floor = math.floor

@@ -6,17 +6,17 @@
 -- the array; one with a single parameter gets the value alone.
 -- @module meissa.array.map
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local make = require("meissa.array.make")
-local objects = require("meissa.array.objects")
-local sets = require("meissa.array.set")
-local spread = require("meissa.base.spread")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local tables = require("meissa.base.tables")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local make = require "meissa.array.make"
+local objects = require "meissa.array.objects"
+local sets = require "meissa.array.set"
+local spread = require "meissa.base.spread"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local tables = require "meissa.base.tables"
 
 local lib = c_api.lib
 local floor = math.floor
@@ -26,7 +26,7 @@ local M = {}
 
 -- Results with new subscripts, or in lists.
 local function map_anew(set, call, opts)
-  local gather = require("meissa.array.gather")
+  local gather = require "meissa.array.gather"
   local rank = opts.dims
   if type(rank) == "table" then rank = #rank end
   local refuse = sets.refusal("map")

@@ -3,7 +3,7 @@
 -- The core's table of methods (csrc/array/method.c), as Lua sees it.
 -- @module meissa.array.method
 
-local core = require("meissa.core")
+local core = require "meissa.core"
 
 local M = {}
 

@@ -11,9 +11,9 @@
 -- where nothing was is checked; LuaJIT does not tell of other assignments to a vector.
 -- @module meissa.array.objects
 
-local ffi = require("ffi")
-local errors = require("meissa.base.errors")
-local tables = require("meissa.base.tables")
+local ffi = require "ffi"
+local errors = require "meissa.base.errors"
+local tables = require "meissa.base.tables"
 
 local floor = math.floor
 

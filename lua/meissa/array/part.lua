@@ -4,13 +4,13 @@
 -- cat.
 -- @module meissa.array.part
 
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local make = require("meissa.array.make")
-local method = require("meissa.array.method")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local make = require "meissa.array.make"
+local method = require "meissa.array.method"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
 
 local lib = c_api.lib
 local methods = subscript.methods

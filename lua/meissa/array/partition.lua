@@ -3,9 +3,9 @@
 -- Partitions of sparse arrays, for the rooms that run loops.
 -- @module meissa.array.partition
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local valid = require("meissa.array.valid")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local valid = require "meissa.array.valid"
 
 local lib = c_api.lib
 local M = {}

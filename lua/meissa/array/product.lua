@@ -7,14 +7,14 @@
 -- product.
 -- @module meissa.array.product
 
-local c_api = require("meissa.array.c_api")
-local blas = require("meissa.array.blas")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
+local c_api = require "meissa.array.c_api"
+local blas = require "meissa.array.blas"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
 
-local ffi = require("ffi")
+local ffi = require "ffi"
 local lib = c_api.lib
 local methods, to_handle = subscript.methods, subscript.to_handle
 local scale_t = ffi.typeof("ms_scale")

@@ -3,11 +3,11 @@
 -- Ranges: subscripts such as A[{{2, 5}, 3}], as in Torch.
 -- @module meissa.array.range
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local valid = require("meissa.array.valid")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local valid = require "meissa.array.valid"
 
 local lib = c_api.lib
 local floor = math.floor

@@ -7,13 +7,13 @@
 -- and the result is the same in either case.
 -- @module meissa.array.set
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local objects = require("meissa.array.objects")
-local spread = require("meissa.base.spread")
-local subscript = require("meissa.array.subscript")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local objects = require "meissa.array.objects"
+local spread = require "meissa.base.spread"
+local subscript = require "meissa.array.subscript"
 
 local lib = c_api.lib
 local floor = math.floor

@@ -3,11 +3,11 @@
 -- What an array is like: extents, type, ids, memory. Methods.
 -- @module meissa.array.shape
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
 
 local lib = c_api.lib
 local methods = subscript.methods

@@ -3,9 +3,9 @@
 -- How arrays print: one line whatever the size, and the numbers of small ones and of rows.
 -- @module meissa.array.show
 
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local valid = require("meissa.array.valid")
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local valid = require "meissa.array.valid"
 
 local lib = c_api.lib
 local M = {}

@@ -3,12 +3,12 @@
 -- Sorting along a dimension: sort, topk. Methods, which give two new arrays.
 -- @module meissa.array.sort
 
-local c_api = require("meissa.array.c_api")
-local along = require("meissa.array.along")
-local make = require("meissa.array.make")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
+local c_api = require "meissa.array.c_api"
+local along = require "meissa.array.along"
+local make = require "meissa.array.make"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
 
 local lib, methods, to_handle = c_api.lib, subscript.methods, subscript.to_handle
 

@@ -3,14 +3,14 @@
 -- Entries: making sparse arrays, walking through entries, splitting them.
 -- @module meissa.array.sparse
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local make = require("meissa.array.make")
-local subscript = require("meissa.array.subscript")
-local valid = require("meissa.array.valid")
-local errors = require("meissa.base.errors")
-local tables = require("meissa.base.tables")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local make = require "meissa.array.make"
+local subscript = require "meissa.array.subscript"
+local valid = require "meissa.array.valid"
+local errors = require "meissa.base.errors"
+local tables = require "meissa.base.tables"
 
 local lib = c_api.lib
 local methods, slice_methods = subscript.methods, subscript.slice_methods

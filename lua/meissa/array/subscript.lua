@@ -5,13 +5,13 @@
 -- ranges are in range.lua.
 -- @module meissa.array.subscript
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local range = require("meissa.array.range")
-local tables = require("meissa.base.tables")
-local valid = require("meissa.array.valid")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local range = require "meissa.array.range"
+local tables = require "meissa.base.tables"
+local valid = require "meissa.array.valid"
 
 local lib, elements = c_api.lib, c_api.elements
 local check, position, to_number = valid.check, valid.position, valid.to_number

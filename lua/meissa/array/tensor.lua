@@ -3,13 +3,13 @@
 -- Torch7's tensors, by their memory, and its objects as bytes. Only `unpack` loads Torch.
 -- @module meissa.array.tensor
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local errors = require("meissa.base.errors")
-local make = require("meissa.array.make")
-local subscript = require("meissa.array.subscript")
-local tables = require("meissa.base.tables")
-local interrupt = require("meissa.base.interrupt")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local make = require "meissa.array.make"
+local subscript = require "meissa.array.subscript"
+local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

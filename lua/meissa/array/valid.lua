@@ -4,10 +4,10 @@
 -- take; and the errors when not.
 -- @module meissa.array.valid
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local errors = require("meissa.base.errors")
-local tables = require("meissa.base.tables")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local tables = require "meissa.base.tables"
 
 local floor = math.floor
 

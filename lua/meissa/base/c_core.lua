@@ -10,7 +10,7 @@
 -- `int meissa_isatty(int) __asm__("isatty");`.
 -- @module meissa.base.c_core
 
-local ffi = require("ffi")
+local ffi = require "ffi"
 
 local M = {}
 
@@ -26,7 +26,7 @@ function M.cdef(name, text)
   declared[name] = true
 end
 
-local core = require("meissa.core")
+local core = require "meissa.core"
 
 --- Where the shared object is.
 M.path = core.path

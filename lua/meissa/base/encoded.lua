@@ -5,13 +5,13 @@
 -- in the same process.
 -- @module meissa.base.encoded
 
-local buffer = require("string.buffer")
-local core = require("meissa.core")
-local errors = require("meissa.base.errors")
-local ffi = require("ffi")
+local buffer = require "string.buffer"
+local core = require "meissa.core"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
 
 local lib = require("meissa.base.c_core").lib
-local interrupt = require("meissa.base.interrupt")
+local interrupt = require "meissa.base.interrupt"
 local M = {}
 
 local function decode(bytes, integers)

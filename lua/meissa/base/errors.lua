@@ -9,7 +9,7 @@
 -- module's own.
 -- @module meissa.base.errors
 
-local tables = require("meissa.base.tables")
+local tables = require "meissa.base.tables"
 
 local M = {}
 
@@ -102,7 +102,7 @@ end
 function M.from_core(raw)
   local fields
   if type(raw) == "cdata" then
-    local ffi = require("ffi")
+    local ffi = require "ffi"
     local lib = require("meissa.base.c_core").lib
     fields = { code = ffi.string(lib.ms_code_name(raw.code)), message = ffi.string(raw.message) }
     if raw.file[0] ~= 0 then fields.file = ffi.string(raw.file) end

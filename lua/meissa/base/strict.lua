@@ -7,9 +7,9 @@
 -- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later
 -- one, and nan only if the later argument is nan.
 -- @module meissa.base.strict
-local builtin = require("meissa.base.builtin")
-local c_core = require("meissa.base.c_core")
-local tables = require("meissa.base.tables")
+local builtin = require "meissa.base.builtin"
+local c_core = require "meissa.base.c_core"
+local tables = require "meissa.base.tables"
 
 local each = tables.each
 

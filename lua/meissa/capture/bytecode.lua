@@ -6,12 +6,12 @@
 -- where that came from an upvalue, a global or a constant field of one.
 -- @module meissa.capture.bytecode
 
-local jit_util = require("jit.util")
-local known = require("meissa.capture.known")
-local libraries = require("meissa.base.libraries")
-local opcodes = require("meissa.capture.opcodes")
-local read_only = require("meissa.capture.read_only")
-local tables = require("meissa.base.tables")
+local jit_util = require "jit.util"
+local known = require "meissa.capture.known"
+local libraries = require "meissa.base.libraries"
+local opcodes = require "meissa.capture.opcodes"
+local read_only = require "meissa.capture.read_only"
+local tables = require "meissa.base.tables"
 
 local funcbc, funck, funcuvname = jit_util.funcbc, jit_util.funck, jit_util.funcuvname
 local band, rshift = bit.band, bit.rshift

@@ -2,8 +2,8 @@
 --- What a Lua function does, as its bytecode tells: which globals it reads, whether it assigns
 -- variables from outside itself, and whether it uses LuaJIT's own `^`.
 -- @module meissa.capture.bytecode_facts
-local opcodes = require("meissa.capture.opcodes")
-local util = require("jit.util")
+local opcodes = require "meissa.capture.opcodes"
+local util = require "jit.util"
 
 local M = {}
 

@@ -8,12 +8,12 @@
 -- for each. Nothing here calls user code.
 -- @module meissa.capture.impure
 
-local builtin = require("meissa.base.builtin")
-local bytecode = require("meissa.capture.bytecode")
-local ffi = require("ffi")
-local libraries = require("meissa.base.libraries")
-local required = require("meissa.capture.required")
-local tables = require("meissa.base.tables")
+local builtin = require "meissa.base.builtin"
+local bytecode = require "meissa.capture.bytecode"
+local ffi = require "ffi"
+local libraries = require "meissa.base.libraries"
+local required = require "meissa.capture.required"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

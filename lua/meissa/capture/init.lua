@@ -8,19 +8,19 @@
 -- global name, or through tables and functions that it reaches. Nothing here calls user code.
 -- @module meissa.capture
 
-local basics = require("meissa.base.basics")
-local bytecode = require("meissa.capture.bytecode")
-local impure = require("meissa.capture.impure")
-local inner = require("meissa.capture.inner")
-local numbers = require("meissa.capture.numbers")
-local objects = require("meissa.array.objects")
-local known = require("meissa.capture.known")
-local libraries = require("meissa.base.libraries")
-local models = require("meissa.sync.models")
-local namespaces = require("meissa.capture.namespace")
-local searches = require("meissa.capture.search")
-local slots = require("meissa.capture.slot")
-local tables = require("meissa.base.tables")
+local basics = require "meissa.base.basics"
+local bytecode = require "meissa.capture.bytecode"
+local impure = require "meissa.capture.impure"
+local inner = require "meissa.capture.inner"
+local numbers = require "meissa.capture.numbers"
+local objects = require "meissa.array.objects"
+local known = require "meissa.capture.known"
+local libraries = require "meissa.base.libraries"
+local models = require "meissa.sync.models"
+local namespaces = require "meissa.capture.namespace"
+local searches = require "meissa.capture.search"
+local slots = require "meissa.capture.slot"
+local tables = require "meissa.base.tables"
 
 local builtins, drawing, is_library = known.builtins, known.drawing, known.is_library
 local field_of, new_search, content_of = searches.field_of, searches.new, searches.content_of

@@ -10,13 +10,13 @@
 -- the analyser, which then takes the function or table as a whole. Nothing here calls user code.
 -- @module meissa.capture.inner
 
-local core = require("meissa.core")
-local frames = require("meissa.capture.stack_frame")
-local remember = require("meissa.base.remember")
-local required = require("meissa.capture.required")
-local source_text = require("meissa.capture.source_text")
-local tables = require("meissa.base.tables")
-local interrupt = require("meissa.base.interrupt")
+local core = require "meissa.core"
+local frames = require "meissa.capture.stack_frame"
+local remember = require "meissa.base.remember"
+local required = require "meissa.capture.required"
+local source_text = require "meissa.capture.source_text"
+local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

@@ -4,8 +4,8 @@
 -- that are never searched.
 -- @module meissa.capture.known
 
-local builtin = require("meissa.base.builtin")
-local libraries = require("meissa.base.libraries")
+local builtin = require "meissa.base.builtin"
+local libraries = require "meissa.base.libraries"
 
 local M = {}
 

@@ -9,10 +9,10 @@
 -- Nothing here calls user code.
 -- @module meissa.capture.namespace
 
-local bytecode = require("meissa.capture.bytecode")
-local known = require("meissa.capture.known")
-local objects = require("meissa.array.objects")
-local tables = require("meissa.base.tables")
+local bytecode = require "meissa.capture.bytecode"
+local known = require "meissa.capture.known"
+local objects = require "meissa.array.objects"
+local tables = require "meissa.base.tables"
 
 local builtins, is_library = known.builtins, known.is_library
 

@@ -4,7 +4,7 @@
 -- code can read as it reads arrays.
 -- @module meissa.capture.numbers
 
-local tables = require("meissa.base.tables")
+local tables = require "meissa.base.tables"
 
 local M = {}
 

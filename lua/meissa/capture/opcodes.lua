@@ -7,8 +7,8 @@
 -- LuaJIT version: what loads this file has compiled them.
 -- @module meissa.capture.opcodes
 
-local jit_util = require("jit.util")
-local tables = require("meissa.base.tables")
+local jit_util = require "jit.util"
+local tables = require "meissa.base.tables"
 
 local funcbc = jit_util.funcbc
 local band, rshift = bit.band, bit.rshift

@@ -11,12 +11,12 @@
 -- values lead to own values only. Whatever is not understood breaks the proof.
 -- @module meissa.capture.ownership
 
-local jit_util = require("jit.util")
-local known = require("meissa.capture.known")
-local opcodes = require("meissa.capture.opcodes")
-local questions = require("meissa.capture.questions")
-local read_only = require("meissa.capture.read_only")
-local tables = require("meissa.base.tables")
+local jit_util = require "jit.util"
+local known = require "meissa.capture.known"
+local opcodes = require "meissa.capture.opcodes"
+local questions = require "meissa.capture.questions"
+local read_only = require "meissa.capture.read_only"
+local tables = require "meissa.base.tables"
 
 local builtins = known.builtins
 local funck, funcuvname = jit_util.funck, jit_util.funcuvname

@@ -8,8 +8,8 @@
 -- numbers apart. Answers keep nothing alive; one whose table has been collected is no answer.
 -- @module meissa.capture.questions
 
-local known = require("meissa.capture.known")
-local tables = require("meissa.base.tables")
+local known = require "meissa.capture.known"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

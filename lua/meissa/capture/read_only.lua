@@ -12,9 +12,9 @@
 -- arrays or tables of data for the proof to hold.
 -- @module meissa.capture.read_only
 
-local jit_util = require("jit.util")
-local opcodes = require("meissa.capture.opcodes")
-local tables = require("meissa.base.tables")
+local jit_util = require "jit.util"
+local opcodes = require "meissa.capture.opcodes"
+local tables = require "meissa.base.tables"
 
 local funck = jit_util.funck
 local band, rshift = bit.band, bit.rshift

@@ -6,11 +6,11 @@
 -- it if need be, as the body would. What a computed name gives is not known.
 -- @module meissa.capture.required
 
-local bytecode = require("meissa.capture.bytecode")
-local errors = require("meissa.base.errors")
-local known = require("meissa.capture.known")
-local tables = require("meissa.base.tables")
-local interrupt = require("meissa.base.interrupt")
+local bytecode = require "meissa.capture.bytecode"
+local errors = require "meissa.base.errors"
+local known = require "meissa.capture.known"
+local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

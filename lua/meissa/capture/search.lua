@@ -7,19 +7,19 @@
 -- the same order.
 -- @module meissa.capture.search
 
-local basics = require("meissa.base.basics")
-local bytecode = require("meissa.capture.bytecode")
-local encoded = require("meissa.base.encoded")
-local tables = require("meissa.base.tables")
-local known = require("meissa.capture.known")
-local models = require("meissa.sync.models")
-local libraries = require("meissa.base.libraries")
-local namespaces = require("meissa.capture.namespace")
-local objects = require("meissa.array.objects")
-local ownership = require("meissa.capture.ownership")
-local read_only = require("meissa.capture.read_only")
-local required = require("meissa.capture.required")
-local slotting = require("meissa.capture.slot")
+local basics = require "meissa.base.basics"
+local bytecode = require "meissa.capture.bytecode"
+local encoded = require "meissa.base.encoded"
+local tables = require "meissa.base.tables"
+local known = require "meissa.capture.known"
+local models = require "meissa.sync.models"
+local libraries = require "meissa.base.libraries"
+local namespaces = require "meissa.capture.namespace"
+local objects = require "meissa.array.objects"
+local ownership = require "meissa.capture.ownership"
+local read_only = require "meissa.capture.read_only"
+local required = require "meissa.capture.required"
+local slotting = require "meissa.capture.slot"
 
 local field_of = tables.field_of
 local builtins, drawing, is_library = known.builtins, known.drawing, known.is_library

@@ -8,7 +8,7 @@
 -- one: a worker would see the value of before the loop there. Nothing here calls user code.
 -- @module meissa.capture.slot
 
-local tables = require("meissa.base.tables")
+local tables = require "meissa.base.tables"
 
 local M = {}
 

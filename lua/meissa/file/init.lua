@@ -3,15 +3,15 @@
 -- Files: saving and loading arrays and models. Formats are described in docs/formats.md.
 -- @module meissa.file
 
-local element = require("meissa.array.element")
-local arity = require("meissa.array.arity")
-local subscript = require("meissa.array.subscript")
-local errors = require("meissa.base.errors")
-local objects = require("meissa.array.objects")
-local model = require("meissa.file.model")
-local npy = require("meissa.file.npy")
-local section = require("meissa.file.section")
-local stream = require("meissa.file.stream")
+local element = require "meissa.array.element"
+local arity = require "meissa.array.arity"
+local subscript = require "meissa.array.subscript"
+local errors = require "meissa.base.errors"
+local objects = require "meissa.array.objects"
+local model = require "meissa.file.model"
+local npy = require "meissa.file.npy"
+local section = require "meissa.file.section"
+local stream = require "meissa.file.stream"
 
 local M = {}
 

@@ -3,15 +3,15 @@
 -- Models: a table of arrays and plain values in one file.
 -- @module meissa.file.model
 
-local buffer = require("string.buffer")
-local element = require("meissa.array.element")
-local encoded = require("meissa.base.encoded")
-local errors = require("meissa.base.errors")
-local objects = require("meissa.array.objects")
-local section = require("meissa.file.section")
-local stream = require("meissa.file.stream")
-local subscript = require("meissa.array.subscript")
-local tables = require("meissa.base.tables")
+local buffer = require "string.buffer"
+local element = require "meissa.array.element"
+local encoded = require "meissa.base.encoded"
+local errors = require "meissa.base.errors"
+local objects = require "meissa.array.objects"
+local section = require "meissa.file.section"
+local stream = require "meissa.file.stream"
+local subscript = require "meissa.array.subscript"
+local tables = require "meissa.base.tables"
 
 local M = { MAGIC = "\147MEISSAM", VERSION = 1 }
 

@@ -5,11 +5,11 @@
 -- Files that we write end with 16 bytes more, a checksum, which NumPy does not look at.
 -- @module meissa.file.npy
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local make = require("meissa.array.make")
-local stream = require("meissa.file.stream")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local make = require "meissa.array.make"
+local stream = require "meissa.file.stream"
 
 local lib = c_api.lib
 local M = { MAGIC = "\147NUMPY" }

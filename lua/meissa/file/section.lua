@@ -4,15 +4,15 @@
 -- docs/formats.md.
 -- @module meissa.file.section
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local encoded = require("meissa.base.encoded")
-local make = require("meissa.array.make")
-local objects = require("meissa.array.objects")
-local tables = require("meissa.base.tables")
-local buffer = require("string.buffer")
-local interrupt = require("meissa.base.interrupt")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local encoded = require "meissa.base.encoded"
+local make = require "meissa.array.make"
+local objects = require "meissa.array.objects"
+local tables = require "meissa.base.tables"
+local buffer = require "string.buffer"
+local interrupt = require "meissa.base.interrupt"
 
 local lib = c_api.lib
 local M = {}

@@ -4,9 +4,9 @@
 -- every file of ours.
 -- @module meissa.file.stream
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local errors = require("meissa.base.errors")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
 
 local lib = c_api.lib
 local M = {}

@@ -4,10 +4,10 @@
 -- The iteration comes from the hidden "(for index)" variables of the block function's own loops:
 -- the named ones may be dead where a compiled trace is left, the hidden ones never are.
 -- @module meissa.kernel.body_failure
-local errors = require("meissa.base.errors")
-local thrown = require("meissa.base.thrown")
-local users_text = require("meissa.capture.users_text")
-local interrupt = require("meissa.base.interrupt")
+local errors = require "meissa.base.errors"
+local thrown = require "meissa.base.thrown"
+local users_text = require "meissa.capture.users_text"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

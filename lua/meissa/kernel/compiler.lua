@@ -2,10 +2,10 @@
 --- The C compiler and the cache of compiled kernels, as the driver uses them, and the loading of
 -- kernels, as workers and the driver do it.
 -- @module meissa.kernel.compiler
-local c_core = require("meissa.base.c_core")
-local errors = require("meissa.base.errors")
-local ffi = require("ffi")
-local interrupt = require("meissa.base.interrupt")
+local c_core = require "meissa.base.c_core"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local interrupt = require "meissa.base.interrupt"
 
 local lib = c_core.lib
 

@@ -5,11 +5,11 @@
 -- loop that differ in numbers, in where ranges end and in extents are of one kind; they are a
 -- family, which shares what texts it can.
 -- @module meissa.kernel.family
-local core = require("meissa.core")
-local errors = require("meissa.base.errors")
-local memory = require("meissa.kernel.memory")
-local native_engine = require("meissa.kernel.native")
-local tables = require("meissa.base.tables")
+local core = require "meissa.core"
+local errors = require "meissa.base.errors"
+local memory = require "meissa.kernel.memory"
+local native_engine = require "meissa.kernel.native"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

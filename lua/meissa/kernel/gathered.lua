@@ -9,12 +9,12 @@
 -- order of the iterations that appended them: such a block also tells its *runs*, how long its list
 -- was after each iteration that appended to it, and the subscripts of the iteration.
 -- @module meissa.kernel.gathered
-local buffer = require("string.buffer")
-local encoded = require("meissa.base.encoded")
-local errors = require("meissa.base.errors")
-local ffi = require("ffi")
-local order = require("meissa.kernel.order")
-local tables = require("meissa.base.tables")
+local buffer = require "string.buffer"
+local encoded = require "meissa.base.encoded"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local order = require "meissa.kernel.order"
+local tables = require "meissa.base.tables"
 
 local lib = require("meissa.base.c_core").lib
 

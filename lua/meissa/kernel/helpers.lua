@@ -3,13 +3,13 @@
 -- row builtins. The fast paths are one comparison each once compiled; what fails goes to the
 -- arrays' own face, so the errors are the same as outside a loop.
 -- @module meissa.kernel.helpers
-local new_table = require("table.new")
-local errors = require("meissa.base.errors")
-local known = require("meissa.capture.known")
-local random = require("meissa.kernel.random")
-local strict = require("meissa.base.strict")
-local valid = require("meissa.array.valid")
-local tables = require("meissa.base.tables")
+local new_table = require "table.new"
+local errors = require "meissa.base.errors"
+local known = require "meissa.capture.known"
+local random = require "meissa.kernel.random"
+local strict = require "meissa.base.strict"
+local valid = require "meissa.array.valid"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

@@ -7,30 +7,30 @@
 -- both into an instance and runs blocks with it. The driver combines what blocks return. Packing is
 -- in kernel/pack.lua, and which kernel a plan has in kernel/family.lua.
 -- @module meissa.kernel
-local encoded = require("meissa.base.encoded")
-local ffi = require("ffi")
-local basics = require("meissa.base.basics")
-local large_values = require("meissa.kernel.large_values")
-local compiler = require("meissa.kernel.compiler")
-local errors = require("meissa.base.errors")
-local family = require("meissa.kernel.family")
-local body_failure = require("meissa.kernel.body_failure")
-local helpers = require("meissa.kernel.helpers")
-local libraries = require("meissa.base.libraries")
-local memory = require("meissa.kernel.memory")
-local merge = require("meissa.kernel.merge")
-local native_engine = require("meissa.kernel.native")
-local pack = require("meissa.kernel.pack")
-local results_of = require("meissa.kernel.result")
-local random = require("meissa.kernel.random")
-local row = require("meissa.kernel.row")
-local source_text = require("meissa.capture.source_text")
-local strict = require("meissa.base.strict")
-local tables = require("meissa.base.tables")
-local system = require("meissa.base.system")
-local unpack_values = require("meissa.kernel.unpack")
-local users_text = require("meissa.capture.users_text")
-local interrupt = require("meissa.base.interrupt")
+local encoded = require "meissa.base.encoded"
+local ffi = require "ffi"
+local basics = require "meissa.base.basics"
+local large_values = require "meissa.kernel.large_values"
+local compiler = require "meissa.kernel.compiler"
+local errors = require "meissa.base.errors"
+local family = require "meissa.kernel.family"
+local body_failure = require "meissa.kernel.body_failure"
+local helpers = require "meissa.kernel.helpers"
+local libraries = require "meissa.base.libraries"
+local memory = require "meissa.kernel.memory"
+local merge = require "meissa.kernel.merge"
+local native_engine = require "meissa.kernel.native"
+local pack = require "meissa.kernel.pack"
+local results_of = require "meissa.kernel.result"
+local random = require "meissa.kernel.random"
+local row = require "meissa.kernel.row"
+local source_text = require "meissa.capture.source_text"
+local strict = require "meissa.base.strict"
+local tables = require "meissa.base.tables"
+local system = require "meissa.base.system"
+local unpack_values = require "meissa.kernel.unpack"
+local users_text = require "meissa.capture.users_text"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

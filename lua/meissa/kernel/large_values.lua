@@ -6,15 +6,15 @@
 -- plain values and tables, and no table that another captured value leads to, so that taking it out
 -- changes no identity. Anything else of that size is named too, and sent with every execution.
 -- @module meissa.kernel.large_values
-local array = require("meissa.array")
-local buffer = require("string.buffer")
-local encoded = require("meissa.base.encoded")
-local serialize = require("meissa.kernel.serialize")
-local core = require("meissa.core")
-local ffi = require("ffi")
-local unpack_values = require("meissa.kernel.unpack")
-local tables = require("meissa.base.tables")
-local interrupt = require("meissa.base.interrupt")
+local array = require "meissa.array"
+local buffer = require "string.buffer"
+local encoded = require "meissa.base.encoded"
+local serialize = require "meissa.kernel.serialize"
+local core = require "meissa.core"
+local ffi = require "ffi"
+local unpack_values = require "meissa.kernel.unpack"
+local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

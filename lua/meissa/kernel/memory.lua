@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --- Arrays as kernels see them.
 -- @module meissa.kernel.memory
-local array = require("meissa.array")
-local buffers = require("meissa.array.buffer")
-local element = require("meissa.array.element")
-local ffi = require("ffi")
-local replica_groups = require("meissa.sync.replica_group")
+local array = require "meissa.array"
+local buffers = require "meissa.array.buffer"
+local element = require "meissa.array.element"
+local ffi = require "ffi"
+local replica_groups = require "meissa.sync.replica_group"
 
 local M = {}
 

@@ -7,10 +7,10 @@
 -- loop, followers come with the iteration that gave them, and of equal leaders the earlier
 -- iteration (or the later, for `<=`) wins as it does in the loop.
 -- @module meissa.kernel.merge
-local gathered = require("meissa.kernel.gathered")
-local streaks = require("meissa.kernel.streaks")
-local strict = require("meissa.base.strict")
-local tables = require("meissa.base.tables")
+local gathered = require "meissa.kernel.gathered"
+local streaks = require "meissa.kernel.streaks"
+local strict = require "meissa.base.strict"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- Names of values that every process has: builtins, libraries, what modules hold that has no text.
 -- @module meissa.kernel.naming
-local builtin = require("meissa.base.builtin")
-local ffi = require("ffi")
-local libraries = require("meissa.base.libraries")
-local tables = require("meissa.base.tables")
+local builtin = require "meissa.base.builtin"
+local ffi = require "ffi"
+local libraries = require "meissa.base.libraries"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

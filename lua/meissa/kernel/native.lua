@@ -5,17 +5,17 @@
 -- in Lua but its results' bytes. A fault that the kernel reports is raised again by the Lua
 -- engine's own helpers, so that errors are the same on both engines.
 -- @module meissa.kernel.native
-local compiler = require("meissa.kernel.compiler")
-local body_failure = require("meissa.kernel.body_failure")
+local compiler = require "meissa.kernel.compiler"
+local body_failure = require "meissa.kernel.body_failure"
 local core = require("meissa.base.c_core").lib
-local ffi = require("ffi")
-local helpers = require("meissa.kernel.helpers")
-local left = require("meissa.kernel.native_left")
-local native_fault = require("meissa.kernel.native_fault")
-local merge = require("meissa.kernel.merge")
-local outer_lists = require("meissa.kernel.outer_lists")
-local random = require("meissa.kernel.random")
-local streaks = require("meissa.kernel.streaks")
+local ffi = require "ffi"
+local helpers = require "meissa.kernel.helpers"
+local left = require "meissa.kernel.native_left"
+local native_fault = require "meissa.kernel.native_fault"
+local merge = require "meissa.kernel.merge"
+local outer_lists = require "meissa.kernel.outer_lists"
+local random = require "meissa.kernel.random"
+local streaks = require "meissa.kernel.streaks"
 
 local M = {}
 

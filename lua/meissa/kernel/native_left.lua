@@ -2,9 +2,9 @@
 --- What a native block leaves in its results, as the Lua engine has it: values, and memory that is
 -- given back here.
 -- @module meissa.kernel.native_left
-local c_core = require("meissa.base.c_core")
-local ffi = require("ffi")
-local helpers = require("meissa.kernel.helpers")
+local c_core = require "meissa.base.c_core"
+local ffi = require "ffi"
+local helpers = require "meissa.kernel.helpers"
 
 local M = {}
 

@@ -2,7 +2,7 @@
 --- The loop's order of iterations: by their subscripts, the outermost first, each counted such that
 -- it ascends.
 -- @module meissa.kernel.order
-local ffi = require("ffi")
+local ffi = require "ffi"
 
 local M = {}
 

@@ -2,13 +2,13 @@
 --- Packing kernels on the driver: what is the same for all executions of a loop, and what an
 -- execution adds. See meissa.kernel; which kernel it is says meissa.kernel.family.
 -- @module meissa.kernel.pack
-local buffer = require("string.buffer")
-local large_values = require("meissa.kernel.large_values")
-local core = require("meissa.core")
-local memory = require("meissa.kernel.memory")
-local merge = require("meissa.kernel.merge")
-local system = require("meissa.base.system")
-local tables = require("meissa.base.tables")
+local buffer = require "string.buffer"
+local large_values = require "meissa.kernel.large_values"
+local core = require "meissa.core"
+local memory = require "meissa.kernel.memory"
+local merge = require "meissa.kernel.merge"
+local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

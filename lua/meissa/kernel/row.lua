@@ -6,9 +6,9 @@
 -- double and of one length, so that the calls cannot fail, but for those of methods that refuse
 -- rows without elements.
 -- @module meissa.kernel.row
-local along = require("meissa.array.along")
-local c_api = require("meissa.array.c_api")
-local method = require("meissa.array.method")
+local along = require "meissa.array.along"
+local c_api = require "meissa.array.c_api"
+local method = require "meissa.array.method"
 
 local M = {}
 

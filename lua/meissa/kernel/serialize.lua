@@ -23,18 +23,18 @@
 -- modules among the nodes, by which they come back, and search paths if the program has changed
 -- them.
 -- @module meissa.kernel.serialize
-local buffer = require("string.buffer")
-local ffi = require("ffi")
-local arrays = require("meissa.array")
-local bytecode_facts = require("meissa.capture.bytecode_facts")
-local encoded = require("meissa.base.encoded")
-local errors = require("meissa.base.errors")
-local libraries = require("meissa.base.libraries")
-local naming = require("meissa.kernel.naming")
-local required = require("meissa.capture.required")
-local system = require("meissa.base.system")
-local tables = require("meissa.base.tables")
-local interrupt = require("meissa.base.interrupt")
+local buffer = require "string.buffer"
+local ffi = require "ffi"
+local arrays = require "meissa.array"
+local bytecode_facts = require "meissa.capture.bytecode_facts"
+local encoded = require "meissa.base.encoded"
+local errors = require "meissa.base.errors"
+local libraries = require "meissa.base.libraries"
+local naming = require "meissa.kernel.naming"
+local required = require "meissa.capture.required"
+local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

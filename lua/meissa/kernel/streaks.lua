@@ -4,8 +4,8 @@
 -- written would have taken; the rest is for the second branch. Why that is exact stands in
 -- csrc/depend/branch_gate.h.
 -- @module meissa.kernel.streaks
-local ffi = require("ffi")
-local order = require("meissa.kernel.order")
+local ffi = require "ffi"
+local order = require "meissa.kernel.order"
 
 local M = {}
 

@@ -5,12 +5,12 @@
 -- in the last run (its code and all that it can reach are equal and nothing assigns them) is kept
 -- from there. Otherwise every run would compile its loops anew.
 -- @module meissa.kernel.unpack
-local encoded = require("meissa.base.encoded")
-local builtin = require("meissa.base.builtin")
-local errors = require("meissa.base.errors")
-local libraries = require("meissa.base.libraries")
-local tables = require("meissa.base.tables")
-local interrupt = require("meissa.base.interrupt")
+local encoded = require "meissa.base.encoded"
+local builtin = require "meissa.base.builtin"
+local errors = require "meissa.base.errors"
+local libraries = require "meissa.base.libraries"
+local tables = require "meissa.base.tables"
+local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 

@@ -5,11 +5,11 @@
 -- Pure text from tables; prints nothing. The wording is under test.
 -- @module meissa.plan.report
 
-local public = require("meissa.base.public")
-local rows_of = require("meissa.plan.row")
-local source_text = require("meissa.capture.source_text")
-local strategies = require("meissa.plan.strategy")
-local tables = require("meissa.base.tables")
+local public = require "meissa.base.public"
+local rows_of = require "meissa.plan.row"
+local source_text = require "meissa.capture.source_text"
+local strategies = require "meissa.plan.strategy"
+local tables = require "meissa.base.tables"
 
 local M = {}
 

@@ -3,13 +3,13 @@
 -- The reader of tables of numbers.
 -- @module meissa.read.csv
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local make = require("meissa.array.make")
-local reading = require("meissa.read.reading")
-local source = require("meissa.read.source")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local make = require "meissa.array.make"
+local reading = require "meissa.read.reading"
+local source = require "meissa.read.source"
 
 local lib = c_api.lib
 local headers = { [false] = 1, [true] = 2 }

@@ -3,13 +3,13 @@
 -- The reader of bags of words in the UCI repository's form.
 -- @module meissa.read.docword
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local make = require("meissa.array.make")
-local reading = require("meissa.read.reading")
-local source = require("meissa.read.source")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local make = require "meissa.array.make"
+local reading = require "meissa.read.reading"
+local source = require "meissa.read.source"
 
 --- Reads a bag of words: three lines with the numbers of documents, words and entries, then
 -- "document word count" a line.

@@ -3,18 +3,18 @@
 -- Readers: text files into arrays.
 -- @module meissa.read
 
-local ffi = require("ffi")
-local array = require("meissa.array")
-local c_api = require("meissa.array.c_api")
-local make = require("meissa.array.make")
-local errors = require("meissa.base.errors")
-local reading = require("meissa.read.reading")
-local source = require("meissa.read.source")
+local ffi = require "ffi"
+local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local make = require "meissa.array.make"
+local errors = require "meissa.base.errors"
+local reading = require "meissa.read.reading"
+local source = require "meissa.read.source"
 
 local M = {
-  libsvm = require("meissa.read.libsvm"),
-  docword = require("meissa.read.docword"),
-  csv = require("meissa.read.csv"),
+  libsvm = require "meissa.read.libsvm",
+  docword = require "meissa.read.docword",
+  csv = require "meissa.read.csv",
   lines = require("meissa.read.lines").read,
 }
 

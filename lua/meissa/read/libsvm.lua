@@ -3,14 +3,14 @@
 -- The reader of libsvm's format: examples with a label and sparse features.
 -- @module meissa.read.libsvm
 
-local ffi = require("ffi")
-local array = require("meissa.array")
-local c_api = require("meissa.array.c_api")
-local element = require("meissa.array.element")
-local errors = require("meissa.base.errors")
-local make = require("meissa.array.make")
-local reading = require("meissa.read.reading")
-local source = require("meissa.read.source")
+local ffi = require "ffi"
+local array = require "meissa.array"
+local c_api = require "meissa.array.c_api"
+local element = require "meissa.array.element"
+local errors = require "meissa.base.errors"
+local make = require "meissa.array.make"
+local reading = require "meissa.read.reading"
+local source = require "meissa.read.source"
 
 -- How many features the options ask for; 0: the largest id.
 local function feature_count(opts)

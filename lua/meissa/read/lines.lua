@@ -3,17 +3,17 @@
 -- The reader of lines: a function of the user's for every line, on the workers.
 -- @module meissa.read.lines
 
-local ffi = require("ffi")
-local capture = require("meissa.capture")
-local c_api = require("meissa.array.c_api")
-local errors = require("meissa.base.errors")
-local gather = require("meissa.array.gather")
-local make = require("meissa.array.make")
-local progress = require("meissa.base.progress")
-local reading = require("meissa.read.reading")
-local source = require("meissa.read.source")
-local spread = require("meissa.base.spread")
-local thrown = require("meissa.base.thrown")
+local ffi = require "ffi"
+local capture = require "meissa.capture"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
+local gather = require "meissa.array.gather"
+local make = require "meissa.array.make"
+local progress = require "meissa.base.progress"
+local reading = require "meissa.read.reading"
+local source = require "meissa.read.source"
+local spread = require "meissa.base.spread"
+local thrown = require "meissa.base.thrown"
 
 local lib = c_api.lib
 local M = {}

@@ -5,13 +5,13 @@
 -- make or release arrays: it collects no garbage meanwhile.
 -- @module meissa.read.reading
 
-local array_core = require("meissa.array.c_api")
-local c_core = require("meissa.base.c_core")
-local errors = require("meissa.base.errors")
-local interrupt = require("meissa.base.interrupt")
-local make = require("meissa.array.make")
-local progress = require("meissa.base.progress")
-local source = require("meissa.read.source")
+local array_core = require "meissa.array.c_api"
+local c_core = require "meissa.base.c_core"
+local errors = require "meissa.base.errors"
+local interrupt = require "meissa.base.interrupt"
+local make = require "meissa.array.make"
+local progress = require "meissa.base.progress"
+local source = require "meissa.read.source"
 
 local lib = c_core.lib
 local M = {}

@@ -3,9 +3,9 @@
 -- Sources: what readers are told to read, checked, and the core's records for it.
 -- @module meissa.read.source
 
-local ffi = require("ffi")
-local c_api = require("meissa.array.c_api")
-local errors = require("meissa.base.errors")
+local ffi = require "ffi"
+local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
 
 local lib = c_api.lib
 local M = {}
