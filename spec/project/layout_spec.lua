@@ -43,6 +43,8 @@ local GOOD = {
   "f([[\n\ttext \n]], function()\n  g()\nend)\n", "local s = [==[\n ]]\n x=1]==]\n",
   "local n, m = -1, 1e-3\nA[i+1] = A[i*2][j-1] - 0x1F\n", "local s = 'it\\'s \"a\" ,b'\n",
   "goto done\n::done::\n", "f 'x':g()\n",
+  'local f = require "m"\nlocal g = require("m").g\n', "require('m')()\nM.require('m')\n",
+  'local f = require(name)\nfunction M.require(name) end\n', "x = 'require(\"m\")'\n",
   "local a = b ..\n  c\nlocal d = e\n  + 1\n", "x = y;\n", "local f = function() return 1 end\n",
   "local t = {function()\n  return 1\nend, 2}\n", "-- a comment =like, this\nlocal x = #t\n",
 }
@@ -74,6 +76,10 @@ local BAD = {
   ["a blank before"] = {"f(a , b)\n", "f(a )\n"},
   ["no blank behind"] = {"f(a,b)\n", "f();g()\n"},
   ["a blank behind '('"] = {"f( a)\n"},
+  ["parentheses around"] = {
+    'local f = require("m")\n', 'f(require("m"), 1)\n', 'local g = require "m".g\n',
+    'require "m".f()\n', "require 'm'(1)\n",
+  },
 }
 
 describe("the search for faults", function()

@@ -181,6 +181,24 @@ local function check_blanks(tokens, fault)
   end
 end
 
+-- What may follow a module's name where the module is used at once.
+local USED = {["."] = true, [":"] = true, ["["] = true, ["("] = true}
+
+-- `require "name"`, and with parentheses where the module is used in the same expression.
+local function check_requires(tokens, fault)
+  for k, token in ipairs(tokens) do
+    local before, first, second, behind = tokens[k - 1], tokens[k + 1], tokens[k + 2], tokens[k + 4]
+    local call = token.text == "require" and token.kind == "name" and first and second
+      and not (before and (before.text == "." or before.text == ":"))
+    if call and first.text == "(" and second.kind == "string" and tokens[k + 3].text == ")" and
+       not (behind and (USED[behind.text] or behind.kind == "string")) then
+      fault(token.line, "parentheses around the name of a required module")
+    elseif call and first.kind == "string" and USED[second.text] then
+      fault(token.line, "no parentheses around the name of a module that is used at once")
+    end
+  end
+end
+
 local function lines_of(text)
   local lines = {}
   for line in text:gmatch "([^\n]*)\n?" do lines[#lines + 1] = line end
@@ -250,6 +268,7 @@ function M.faults(text)
   check_functions(lines, inside, fault)
   check_blocks(tokens, fault)
   check_blanks(tokens, fault)
+  check_requires(tokens, fault)
   return faults
 end
 
