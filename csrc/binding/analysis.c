@@ -11,6 +11,7 @@
 
 #include "array/method.h"
 #include "binding/binding.h"
+#include "binding/field.h"
 #include "depend/capture_path.h"
 #include "depend/parameter.h"
 #include "syntax/version_split.h"
@@ -84,17 +85,6 @@ static int make_loop(lua_State *L) {
   return box->loop != NULL ? 1 : ms_push_error(L, &err);
 }
 
-static void set_number(lua_State *L, const char *key, double value) {
-  lua_pushnumber(L, value);
-  lua_setfield(L, -2, key);
-}
-
-static void set_string(lua_State *L, const char *key, const char *value) {
-  if (value == NULL) return;
-  lua_pushstring(L, value);
-  lua_setfield(L, -2, key);
-}
-
 typedef struct ms_uses {
   const ms_loop *loop;
   int64_t capture;
@@ -123,28 +113,23 @@ static bool is_read_only(const ms_loop *loop, uint32_t capture) {
 static void push_capture(lua_State *L, const ms_capture *capture, bool parameter, bool argument) {
   static const char *const reach[] = {"local", "upvalue", "global"};
   lua_createtable(L, 0, 8);
-  set_string(L, "root", capture->root);
-  set_string(L, "reach", reach[capture->reach]);
+  ms_set_string(L, "root", capture->root);
+  ms_set_string(L, "reach", reach[capture->reach]);
   lua_createtable(L, (int)capture->field_count, 0);
   for (uint32_t f = 0; f < capture->field_count; f++) {
     lua_pushstring(L, capture->fields[f]);
     lua_rawseti(L, -2, (int)f + 1);
   }
   lua_setfield(L, -2, "fields");
-  lua_pushboolean(L, capture->assigned);
-  lua_setfield(L, -2, "assigned");
-  lua_pushboolean(L, parameter);
-  lua_setfield(L, -2, "parameter");
-  lua_pushboolean(L, argument);
-  lua_setfield(L, -2, "argument");
-  set_number(L, "line", capture->first->line);
-  set_number(L, "column", capture->first->column);
-  lua_pushboolean(L, capture->tested);
-  lua_setfield(L, -2, "tested");
-  lua_pushboolean(L, capture->symbol != NULL && capture->symbol->next);
-  lua_setfield(L, -2, "next");
-  if (capture->read != NULL) set_number(L, "read", capture->read->line);
-  if (capture->called != NULL) set_number(L, "called", capture->called->line);
+  ms_set_boolean(L, "assigned", capture->assigned);
+  ms_set_boolean(L, "parameter", parameter);
+  ms_set_boolean(L, "argument", argument);
+  ms_set_number(L, "line", capture->first->line);
+  ms_set_number(L, "column", capture->first->column);
+  ms_set_boolean(L, "tested", capture->tested);
+  ms_set_boolean(L, "next", capture->symbol != NULL && capture->symbol->next);
+  if (capture->read != NULL) ms_set_number(L, "read", capture->read->line);
+  if (capture->called != NULL) ms_set_number(L, "called", capture->called->line);
 }
 
 /* loop:captures(); `parameter`: a plan may depend on its value, if it is a number; `argument`: it
@@ -162,8 +147,7 @@ static int loop_captures(lua_State *L) {
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     push_capture(L, &loop->captures[c], used[c], through[c]);
-    lua_pushboolean(L, is_read_only(loop, c));
-    lua_setfield(L, -2, "reads");
+    ms_set_boolean(L, "reads", is_read_only(loop, c));
     lua_rawseti(L, -2, (int)c + 1);
   }
   return 1;
@@ -285,8 +269,8 @@ static void set_callee(lua_State *L, const ms_loop *loop) {
   if (root->kind != MS_NAME) return;
   static const char *const reach[] = {"local", "upvalue", "global"};
   lua_createtable(L, 0, 4);
-  set_string(L, "root", root->text);
-  set_string(L, "reach", reach[reach_of(loop, root->symbol)]);
+  ms_set_string(L, "root", root->text);
+  ms_set_string(L, "reach", reach[reach_of(loop, root->symbol)]);
   lua_createtable(L, (int)fields, 0);
   for (const ms_node *each = callee; fields > 0; each = each->kid[0]) {
     lua_pushlstring(L, each->kid[1]->text, each->kid[1]->length);
@@ -319,22 +303,20 @@ static int loop_info(lua_State *L) {
   for (size_t k = loop->statement->begin; k < loop->statement->end; k++)
     last_line += tree->text[k] == '\n';
   lua_createtable(L, 0, 12);
-  set_number(L, "line", loop->closure != NULL ? loop->statement->line : loop->call->open_line);
-  set_number(L, "first_line", loop->statement->line);
-  set_number(L, "last_line", last_line);
-  set_number(L, "body_first_line",
-             loop->body->kids > 0 ? loop->body->kid[0]->line : loop->body->line);
+  ms_set_number(L, "line", loop->closure != NULL ? loop->statement->line : loop->call->open_line);
+  ms_set_number(L, "first_line", loop->statement->line);
+  ms_set_number(L, "last_line", last_line);
+  ms_set_number(L, "body_first_line",
+                loop->body->kids > 0 ? loop->body->kid[0]->line : loop->body->line);
   for (size_t k = 0; k < sizeof spans / sizeof spans[0]; k++) {
-    set_number(L, spans[k].begin, (double)spans[k].node->begin + 1);
-    set_number(L, spans[k].end, (double)spans[k].node->end);
+    ms_set_number(L, spans[k].begin, (double)spans[k].node->begin + 1);
+    ms_set_number(L, spans[k].end, (double)spans[k].node->end);
   }
-  lua_pushboolean(L, loop->closure != NULL);
-  lua_setfield(L, -2, "closure_form");
+  ms_set_boolean(L, "closure_form", loop->closure != NULL);
   set_callee(L, loop);
   bool power = false;
   ms_node_walk(loop->body, find_power, &power);
-  lua_pushboolean(L, power);
-  lua_setfield(L, -2, "power");
+  ms_set_boolean(L, "power", power);
   return 1;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/api.h"
 #include "binding/binding.h"
+#include "binding/field.h"
 #include "binding/reached.h"
 
 MS_API int ms_core_open(lua_State *L);
@@ -20,8 +21,7 @@ static const char declarations[] = {
 
 int ms_core_open(lua_State *L) {
   lua_newtable(L);
-  lua_pushstring(L, declarations);
-  lua_setfield(L, -2, "declarations");
+  ms_set_string(L, "declarations", declarations);
   ms_bind_analysis(L);
   ms_bind_chunks(L);
   ms_bind_kernel(L);

@@ -2,21 +2,18 @@
  *
  * Errors of the core as Lua values. */
 #include "binding/binding.h"
+#include "binding/field.h"
 
 int ms_push_error(lua_State *L, const ms_error *err) {
   lua_pushnil(L);
   lua_createtable(L, 0, 4);
-  lua_pushstring(L, ms_code_name(err->code));
-  lua_setfield(L, -2, "code");
-  lua_pushstring(L, err->message);
-  lua_setfield(L, -2, "message");
+  ms_set_string(L, "code", ms_code_name(err->code));
+  ms_set_string(L, "message", err->message);
   if (err->file[0] != '\0') {
-    lua_pushstring(L, err->file);
-    lua_setfield(L, -2, "file");
+    ms_set_string(L, "file", err->file);
   }
   if (err->line > 0) {
-    lua_pushinteger(L, err->line);
-    lua_setfield(L, -2, "line");
+    ms_set_number(L, "line", err->line);
   }
   return 2;
 }

@@ -6,10 +6,13 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#include "array/type.h"
+
 /* Type ids of LuaJIT's C data; the API has no call that tells. */
 #define CDATA_TYPE 10
 
-/* The address in a field: light userdata, a pointer made by FFI, or nil. */
+#define MOST_SMALL 1000000000
+
 void *ms_to_pointer(lua_State *L, int index, const char *name) {
   int type = lua_type(L, index);
   if (type == LUA_TNIL) return NULL;
@@ -23,6 +26,28 @@ void *ms_to_pointer(lua_State *L, int index, const char *name) {
   return NULL;
 }
 
+static double to_number(lua_State *L, int index, const char *name) {
+  if (lua_type(L, index) != LUA_TNUMBER) luaL_error(L, "%s must be a number", name);
+  return lua_tonumber(L, index);
+}
+
+int64_t ms_to_whole(lua_State *L, int index, const char *name) {
+  double value = to_number(L, index, name);
+  if (!(value >= -MS_EXACT && value <= MS_EXACT) || value != (double)(int64_t)value)
+    luaL_error(L, "%s must be a whole number", name);
+  return (int64_t)value;
+}
+
+static uint64_t to_count(lua_State *L, int index, const char *name, int64_t most) {
+  int64_t value = ms_to_whole(L, index, name);
+  if (value < 0 || value > most) luaL_error(L, "%s is out of range", name);
+  return (uint64_t)value;
+}
+
+uint32_t ms_to_small(lua_State *L, int index, const char *name) {
+  return (uint32_t)to_count(L, index, name, MOST_SMALL);
+}
+
 void *ms_field_pointer(lua_State *L, int table, const char *name) {
   lua_getfield(L, table, name);
   void *value = ms_to_pointer(L, -1, name);
@@ -30,32 +55,67 @@ void *ms_field_pointer(lua_State *L, int table, const char *name) {
   return value;
 }
 
+int64_t ms_field_whole(lua_State *L, int table, const char *name, int64_t otherwise) {
+  lua_getfield(L, table, name);
+  int64_t value = lua_isnil(L, -1) ? otherwise : ms_to_whole(L, -1, name);
+  lua_pop(L, 1);
+  return value;
+}
+
+uint32_t ms_field_small(lua_State *L, int table, const char *name, uint32_t otherwise) {
+  lua_getfield(L, table, name);
+  uint32_t value = lua_isnil(L, -1) ? otherwise : ms_to_small(L, -1, name);
+  lua_pop(L, 1);
+  return value;
+}
+
 double ms_field_number(lua_State *L, int table, const char *name, double otherwise) {
   lua_getfield(L, table, name);
-  double value = lua_isnil(L, -1) ? otherwise : lua_tonumber(L, -1);
-  if (!lua_isnil(L, -1) && !lua_isnumber(L, -1)) luaL_error(L, "%s must be a number", name);
+  double value = lua_isnil(L, -1) ? otherwise : to_number(L, -1, name);
   lua_pop(L, 1);
   return value;
 }
 
-/* A field that is a count or an id: a whole number of at most 53 bits. */
 uint64_t ms_field_count(lua_State *L, int table, const char *name, uint64_t otherwise) {
-  double value = ms_field_number(L, table, name, (double)otherwise);
-  if (!(value >= 0 && value <= 9007199254740992.0)) luaL_error(L, "%s is out of range", name);
-  return (uint64_t)value;
+  lua_getfield(L, table, name);
+  uint64_t value = lua_isnil(L, -1) ? otherwise : to_count(L, -1, name, (int64_t)MS_EXACT);
+  lua_pop(L, 1);
+  return value;
 }
 
-/* A string field that stays in its table; NULL for nil. */
+bool ms_field_boolean(lua_State *L, int table, const char *name) {
+  lua_getfield(L, table, name);
+  bool value = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
 const char *ms_field_string(lua_State *L, int table, const char *name, size_t *size) {
   lua_getfield(L, table, name);
-  const char *value = lua_tolstring(L, -1, size);
-  if (value == NULL && !lua_isnil(L, -1)) luaL_error(L, "%s must be a string", name);
-  if (value == NULL) *size = 0;
+  if (lua_toboolean(L, -1) && lua_type(L, -1) != LUA_TSTRING)
+    luaL_error(L, "%s must be a string", name);
+  if (size != NULL) *size = 0;
+  const char *value = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, size) : NULL;
   lua_pop(L, 1);
   return value;
 }
 
-/* Memory that Lua frees, pushed on the stack. */
+void ms_set_number(lua_State *L, const char *name, double value) {
+  lua_pushnumber(L, value);
+  lua_setfield(L, -2, name);
+}
+
+void ms_set_boolean(lua_State *L, const char *name, bool value) {
+  lua_pushboolean(L, value);
+  lua_setfield(L, -2, name);
+}
+
+void ms_set_string(lua_State *L, const char *name, const char *value) {
+  if (value == NULL) return;
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, name);
+}
+
 void *ms_scratch(lua_State *L, size_t count, size_t size) {
   if (count > SIZE_MAX / 2 / size) luaL_error(L, "too many elements");
   void *memory = lua_newuserdata(L, count * size + 1);

@@ -2,7 +2,6 @@
  *
  * The analyser's input from Lua tables: bindings; space.c has iteration spaces. Malformed tables
  * raise; memory is a userdata on the Lua stack from the start. */
-#include "binding/input.h"
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -10,45 +9,7 @@
 #include <string.h>
 
 #include "binding/binding.h"
-
-/* Whole numbers of doubles without loss. */
-#define LARGEST 9007199254740992.0
-
-double ms_input_number(lua_State *L, int table, const char *key, double missing) {
-  lua_getfield(L, table, key);
-  double value = missing;
-  if (!lua_isnil(L, -1)) {
-    if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "%s must be a number", key);
-    value = lua_tonumber(L, -1);
-  }
-  lua_pop(L, 1);
-  return value;
-}
-
-int64_t ms_input_whole(lua_State *L, double value, const char *what) {
-  if (!(value >= -LARGEST && value <= LARGEST) || value != (double)(int64_t)value)
-    luaL_error(L, "%s must be a whole number", what);
-  return (int64_t)value;
-}
-
-uint32_t ms_input_count(lua_State *L, double value, const char *what) {
-  if (!(value >= 0 && value <= 1e9)) luaL_error(L, "%s is out of range", what);
-  return (uint32_t)ms_input_whole(L, value, what);
-}
-
-bool ms_input_boolean(lua_State *L, int table, const char *key) {
-  lua_getfield(L, table, key);
-  bool value = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
-const char *ms_input_string(lua_State *L, int table, const char *key) {
-  lua_getfield(L, table, key);
-  const char *value = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  lua_pop(L, 1);
-  return value;
-}
+#include "binding/field.h"
 
 static ms_binding_kind kind_of(lua_State *L, int table) {
   static const char *const names[] = {"nil",   "number",  "boolean",  "string", "array",
@@ -72,8 +33,7 @@ static void read_dims(lua_State *L, ms_binding *binding) {
   binding->dim_count = (uint32_t)count;
   for (size_t k = 0; k < count; k++) {
     lua_rawgeti(L, -1, (int)k + 1);
-    binding->dims[k] =
-        ms_input_whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "dims");
+    binding->dims[k] = ms_to_whole(L, -1, "dims");
     lua_pop(L, 1);
   }
 }
@@ -93,12 +53,11 @@ static void check_room(lua_State *L, bool fits) {
 
 /* The number on top of the stack as an index: n > 0 is binding n, -n is the n-th inner one. */
 static uint32_t pop_index(lua_State *L, const room *at) {
-  double value = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
-  uint32_t index = value > 0 ? ms_input_count(L, value, "an index") - 1
-                             : at->main + ms_input_count(L, -value, "an inner index") - 1;
+  int64_t value = ms_to_whole(L, -1, "an index");
+  int64_t index = value > 0 ? value - 1 : at->main - value - 1;
   if (value == 0 || index >= at->all) luaL_error(L, "no such binding");
   lua_pop(L, 1);
-  return index;
+  return (uint32_t)index;
 }
 
 static void read_reached(lua_State *L, ms_binding *binding, room *at) {
@@ -123,7 +82,7 @@ static void read_means(lua_State *L, ms_binding *binding, room *at) {
     lua_rawgeti(L, -1, (int)(2 * k) + 1);
     at->means->binding = pop_index(L, at);
     lua_rawgeti(L, -1, (int)(2 * k) + 2);
-    at->means->depth = ms_input_count(L, lua_tonumber(L, -1), "depth");
+    at->means->depth = ms_to_small(L, -1, "depth");
     lua_pop(L, 1);
     if (binding->code != NULL && at->means->depth > binding->code->captures[k].field_count)
       luaL_error(L, "a function's capture is not that deep");
@@ -158,8 +117,7 @@ static void read_list(lua_State *L, int table, const char *key, ms_binding *bind
 /* Element `at` of the list on top of the stack. */
 static int64_t listed(lua_State *L, int list, uint32_t at) {
   lua_rawgeti(L, list, (int)at + 1);
-  int64_t value =
-      ms_input_whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "a view");
+  int64_t value = ms_to_whole(L, -1, "a view");
   lua_pop(L, 1);
   return value;
 }
@@ -184,8 +142,8 @@ static void read_view(lua_State *L, ms_binding *binding, room *at) {
     view->first[k] = listed(L, list[1], k);
   }
   for (uint32_t d = 0; d < binding->dim_count; d++) {
-    uint32_t along = ms_input_count(L, (double)listed(L, list[2], d), "along");
-    view->along[d] = along == 0 || along > count ? MS_MAX_DIMS : along - 1;
+    int64_t along = listed(L, list[2], d);
+    view->along[d] = along < 1 || along > (int64_t)count ? MS_MAX_DIMS : (uint32_t)along - 1;
     view->factor[d] = listed(L, list[3], d);
   }
   binding->view = view;
@@ -194,17 +152,15 @@ static void read_view(lua_State *L, ms_binding *binding, room *at) {
 
 /* What an array is. */
 static void read_array(lua_State *L, int table, ms_binding *binding, room *at) {
-  binding->array = (uint64_t)ms_input_whole(L, ms_input_number(L, table, "array", 0), "array");
-  binding->storage =
-      (uint64_t)ms_input_whole(L, ms_input_number(L, table, "storage", 0), "storage");
-  binding->buffers =
-      (uint64_t)ms_input_whole(L, ms_input_number(L, table, "buffers", 0), "buffers");
-  binding->sparse = ms_input_boolean(L, table, "sparse");
-  binding->marks = ms_input_boolean(L, table, "marks");
-  binding->scratch = ms_input_boolean(L, table, "scratch");
-  binding->replica = ms_input_boolean(L, table, "replica");
-  binding->frozen = ms_input_boolean(L, table, "frozen");
-  binding->integer = ms_input_boolean(L, table, "integer");
+  binding->array = ms_field_count(L, table, "array", 0);
+  binding->storage = ms_field_count(L, table, "storage", 0);
+  binding->buffers = ms_field_count(L, table, "buffers", 0);
+  binding->sparse = ms_field_boolean(L, table, "sparse");
+  binding->marks = ms_field_boolean(L, table, "marks");
+  binding->scratch = ms_field_boolean(L, table, "scratch");
+  binding->replica = ms_field_boolean(L, table, "replica");
+  binding->frozen = ms_field_boolean(L, table, "frozen");
+  binding->integer = ms_field_boolean(L, table, "integer");
   lua_getfield(L, table, "dims");
   read_dims(L, binding);
   lua_pop(L, 1);
@@ -213,23 +169,22 @@ static void read_array(lua_State *L, int table, ms_binding *binding, room *at) {
 
 /* What a table or something that can be called may do, and leads to. */
 static void read_effects(lua_State *L, int table, ms_binding *binding, room *at) {
-  binding->draws = ms_input_boolean(L, table, "draws");
-  binding->changes = ms_input_boolean(L, table, "changes");
-  binding->stores = ms_input_boolean(L, table, "stores");
-  binding->changer = ms_input_string(L, table, "changer");
-  binding->other = ms_input_string(L, table, "other");
-  binding->sole_name = ms_input_boolean(L, table, "sole_name");
-  binding->objects = ms_input_count(L, ms_input_number(L, table, "objects", 0), "objects");
-  binding->plain_data = ms_input_boolean(L, table, "plain_data");
-  binding->numbers = ms_input_count(L, ms_input_number(L, table, "numbers", 0), "numbers");
-  binding->listed = ms_input_boolean(L, table, "listed");
-  binding->levels = ms_input_count(L, ms_input_number(L, table, "levels", 0), "levels");
-  binding->stores_nothing = ms_input_boolean(L, table, "stores_nothing");
-  binding->kept = ms_input_boolean(L, table, "kept");
-  binding->owned = ms_input_boolean(L, table, "owned");
-  binding->metamethods =
-      ms_input_count(L, ms_input_number(L, table, "metamethods", 0), "metamethods");
-  binding->impure = ms_input_string(L, table, "impure");
+  binding->draws = ms_field_boolean(L, table, "draws");
+  binding->changes = ms_field_boolean(L, table, "changes");
+  binding->stores = ms_field_boolean(L, table, "stores");
+  binding->changer = ms_field_string(L, table, "changer", NULL);
+  binding->other = ms_field_string(L, table, "other", NULL);
+  binding->sole_name = ms_field_boolean(L, table, "sole_name");
+  binding->objects = ms_field_small(L, table, "objects", 0);
+  binding->plain_data = ms_field_boolean(L, table, "plain_data");
+  binding->numbers = ms_field_small(L, table, "numbers", 0);
+  binding->listed = ms_field_boolean(L, table, "listed");
+  binding->levels = ms_field_small(L, table, "levels", 0);
+  binding->stores_nothing = ms_field_boolean(L, table, "stores_nothing");
+  binding->kept = ms_field_boolean(L, table, "kept");
+  binding->owned = ms_field_boolean(L, table, "owned");
+  binding->metamethods = ms_field_small(L, table, "metamethods", 0);
+  binding->impure = ms_field_string(L, table, "impure", NULL);
   lua_getfield(L, table, "code");
   if (!lua_isnil(L, -1)) binding->code = ms_check_loop(L, -1);
   lua_pop(L, 1);
@@ -240,16 +195,15 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
 
 static void read_binding(lua_State *L, int table, ms_binding *binding, room *at) {
   *binding = (ms_binding){.kind = kind_of(L, table)};
-  binding->depth = ms_input_count(L, ms_input_number(L, table, "depth", 0), "depth");
-  binding->number = ms_input_number(L, table, "number", NAN); /* of a boolean, 1 or 0 */
-  if (binding->kind == MS_BIND_NUMBER)
-    binding->each = (int64_t)ms_input_number(L, table, "each", 0);
-  binding->aliased = ms_input_boolean(L, table, "aliased");
-  binding->receiver = ms_input_count(L, ms_input_number(L, table, "receiver", 0), "receiver");
-  binding->alias = ms_input_string(L, table, "alias");
-  binding->globals = ms_input_string(L, table, "globals");
+  binding->depth = ms_field_small(L, table, "depth", 0);
+  binding->number = ms_field_number(L, table, "number", NAN); /* of a boolean, 1 or 0 */
+  if (binding->kind == MS_BIND_NUMBER) binding->each = ms_field_whole(L, table, "each", 0);
+  binding->aliased = ms_field_boolean(L, table, "aliased");
+  binding->receiver = ms_field_small(L, table, "receiver", 0);
+  binding->alias = ms_field_string(L, table, "alias", NULL);
+  binding->globals = ms_field_string(L, table, "globals", NULL);
   if (binding->kind < MS_BIND_ARRAY) return;
-  binding->name = ms_input_string(L, table, "name");
+  binding->name = ms_field_string(L, table, "name", NULL);
   if (binding->kind == MS_BIND_ARRAY) {
     read_array(L, table, binding, at);
   } else {

@@ -10,16 +10,6 @@
 
 #include "binding/field.h"
 
-static int64_t read_dim(lua_State *L, int table, int index) {
-  lua_rawgeti(L, table, index);
-  double value = lua_tonumber(L, -1);
-  if (!lua_isnumber(L, -1) || !(value >= 0 && value <= 9007199254740992.0)) {
-    luaL_error(L, "dims and strides are whole numbers");
-  }
-  lua_pop(L, 1);
-  return (int64_t)value;
-}
-
 /* Takes what a plan says; whether the table has one. */
 static bool read_plan(lua_State *L, int table, ms_job *job) {
   const ms_plan *plan = ms_field_pointer(L, table, "plan");
@@ -55,8 +45,10 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   if (count > MS_CUTS) luaL_error(L, "too many axes");
   job->grid.count = (uint32_t)count;
   for (uint32_t d = 0; d < job->grid.count; d++) {
-    int64_t ranges = read_dim(L, lua_gettop(L), (int)d + 1);
-    job->grid.ranges[d] = ranges > UINT32_MAX ? UINT32_MAX : (uint32_t)ranges;
+    lua_rawgeti(L, -1, (int)d + 1);
+    int64_t ranges = ms_to_whole(L, -1, "a number of ranges");
+    job->grid.ranges[d] = ranges < 0 || ranges > UINT32_MAX ? UINT32_MAX : (uint32_t)ranges;
+    lua_pop(L, 1);
   }
   lua_getfield(L, table, "bounds");
   int bounds = lua_gettop(L);

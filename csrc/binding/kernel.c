@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "binding/binding.h"
+#include "binding/field.h"
 #include "kernel/emit/emit.h"
 #include "kernel/native/native_emit.h"
 
@@ -89,10 +90,8 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
     lua_createtable(L, 0, 3);
     push_path(L, capture, bindings[c].depth);
     lua_setfield(L, -2, "path");
-    lua_pushstring(L, bindings[c].depth > 0 ? "field" : reaches[capture->reach]);
-    lua_setfield(L, -2, "reach");
-    lua_pushnumber(L, capture->first->line);
-    lua_setfield(L, -2, "line");
+    ms_set_string(L, "reach", bindings[c].depth > 0 ? "field" : reaches[capture->reach]);
+    ms_set_number(L, "line", capture->first->line);
     lua_rawseti(L, -2, (int)c + 1);
   }
 }
@@ -105,15 +104,11 @@ static void push_params(lua_State *L, const ms_kernel_info *info) {
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];
     lua_createtable(L, 0, 3);
-    lua_pushstring(L, kinds[param->kind]);
-    lua_setfield(L, -2, "kind");
-    lua_pushnumber(L, param->at + 1);
-    lua_setfield(L, -2, "at");
-    lua_pushnumber(L, param->dim + 1);
-    lua_setfield(L, -2, "dim");
+    ms_set_string(L, "kind", kinds[param->kind]);
+    ms_set_number(L, "at", param->at + 1);
+    ms_set_number(L, "dim", param->dim + 1);
     if (param->path != NULL) {
-      lua_pushstring(L, param->path);
-      lua_setfield(L, -2, "path");
+      ms_set_string(L, "path", param->path);
     }
     lua_rawseti(L, -2, (int)p + 1);
   }
@@ -130,26 +125,17 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verd
         [MS_ROLE_COUNTED] = "counted",     [MS_ROLE_MARKED] = "marked"};
     bool reduction = scalar->role == MS_ROLE_REDUCTION;
     lua_createtable(L, 0, 9);
-    lua_pushboolean(L, scalar->ranked);
-    lua_setfield(L, -2, "ranked");
-    lua_pushnumber(L, scalar->capture + 1);
-    lua_setfield(L, -2, "capture");
-    lua_pushstring(L, head ? "head" : roles[scalar->role]);
-    lua_setfield(L, -2, "role");
+    ms_set_boolean(L, "ranked", scalar->ranked);
+    ms_set_number(L, "capture", scalar->capture + 1);
+    ms_set_string(L, "role", head ? "head" : roles[scalar->role]);
     if (reduction) {
-      lua_pushstring(L, ms_reduce_name(scalar->op));
-      lua_setfield(L, -2, "op");
-      lua_pushstring(L, ms_wins_name(scalar->wins));
-      lua_setfield(L, -2, "wins");
-      lua_pushnumber(L, scalar->leader + 1);
-      lua_setfield(L, -2, "leader");
-      lua_pushboolean(L, scalar->unset);
-      lua_setfield(L, -2, "unset");
+      ms_set_string(L, "op", ms_reduce_name(scalar->op));
+      ms_set_string(L, "wins", ms_wins_name(scalar->wins));
+      ms_set_number(L, "leader", scalar->leader + 1);
+      ms_set_boolean(L, "unset", scalar->unset);
       if (scalar->tie > 0) {
-        lua_pushnumber(L, scalar->tie);
-        lua_setfield(L, -2, "tie");
-        lua_pushstring(L, ms_reduce_name(scalar->tie_op));
-        lua_setfield(L, -2, "tie_op");
+        ms_set_number(L, "tie", scalar->tie);
+        ms_set_string(L, "tie_op", ms_reduce_name(scalar->tie_op));
       }
       if (scalar->gated) lua_pushnumber(L, scalar->gate + 1);
       if (scalar->gated) lua_setfield(L, -2, "gate");
@@ -167,8 +153,7 @@ static void push_lines(lua_State *L, const ms_loop *loop) {
   while (end < loop->tree->length && text[end] != '\n') end++;
   lua_pushlstring(L, text + begin, end - begin);
   lua_setfield(L, -2, "lines");
-  lua_pushnumber(L, (lua_Number)before);
-  lua_setfield(L, -2, "before");
+  ms_set_number(L, "before", (lua_Number)before);
 }
 
 /* Pushes what the Lua side must know about the text. */
@@ -186,25 +171,16 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
     lua_rawseti(L, -2, (int)s + 1);
   }
   lua_setfield(L, -2, "spilled");
-  lua_pushstring(L, job->loop->tree->name);
-  lua_setfield(L, -2, "chunkname");
-  lua_pushstring(L, info->prefix);
-  lua_setfield(L, -2, "prefix");
+  ms_set_string(L, "chunkname", job->loop->tree->name);
+  ms_set_string(L, "prefix", info->prefix);
   push_lines(L, job->loop);
-  lua_pushnumber(L, job->loop->body->line);
-  lua_setfield(L, -2, "line");
-  lua_pushboolean(L, info->entries);
-  lua_setfield(L, -2, "entries");
-  lua_pushnumber(L, info->dims);
-  lua_setfield(L, -2, "dim_count");
-  lua_pushnumber(L, info->positions);
-  lua_setfield(L, -2, "positions");
-  lua_pushboolean(L, info->row);
-  lua_setfield(L, -2, "row");
-  lua_pushboolean(L, info->declines);
-  lua_setfield(L, -2, "declines");
-  lua_pushboolean(L, info->shaped);
-  lua_setfield(L, -2, "shaped");
+  ms_set_number(L, "line", job->loop->body->line);
+  ms_set_boolean(L, "entries", info->entries);
+  ms_set_number(L, "dim_count", info->dims);
+  ms_set_number(L, "positions", info->positions);
+  ms_set_boolean(L, "row", info->row);
+  ms_set_boolean(L, "declines", info->declines);
+  ms_set_boolean(L, "shaped", info->shaped);
   lua_createtable(L, (int)info->dims, 0);
   for (uint32_t d = 0; d < info->dims; d++) {
     lua_pushnumber(L, (lua_Number)job->verdict->extent[d].range.step);
@@ -255,14 +231,11 @@ static int emit(lua_State *L) {
 
 static void push_advice(lua_State *L, const ms_kernel_job *job, const ms_kernel_info *info) {
   if (info->fast_line != 0) {
-    lua_pushnumber(L, info->fast_line);
-    lua_setfield(L, -2, "fast_line");
+    ms_set_number(L, "fast_line", info->fast_line);
   }
   if (info->wide_line != 0 && info->wide < job->loop->capture_count) {
-    lua_pushnumber(L, info->wide_line);
-    lua_setfield(L, -2, "wide_line");
-    lua_pushnumber(L, info->wide + 1);
-    lua_setfield(L, -2, "wide");
+    ms_set_number(L, "wide_line", info->wide_line);
+    ms_set_number(L, "wide", info->wide + 1);
   }
 }
 
@@ -286,12 +259,9 @@ static int emit_native(lua_State *L) {
   if (result > 0) {
     lua_pushnil(L);
     lua_createtable(L, 0, 3);
-    lua_pushnumber(L, why.line);
-    lua_setfield(L, -2, "line");
-    lua_pushnumber(L, why.column);
-    lua_setfield(L, -2, "column");
-    lua_pushstring(L, why.message);
-    lua_setfield(L, -2, "message");
+    ms_set_number(L, "line", why.line);
+    ms_set_number(L, "column", why.column);
+    ms_set_string(L, "message", why.message);
     return 2;
   }
   lua_pushlstring(L, emission->text.bytes, emission->text.length);

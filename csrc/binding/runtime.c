@@ -85,18 +85,12 @@ static int session_pids(lua_State *L) {
 static int session_info(lua_State *L) {
   const ms_session *session = *ms_check_session(L, 1);
   lua_createtable(L, 0, 5);
-  lua_pushinteger(L, (lua_Integer)ms_session_workers(session));
-  lua_setfield(L, -2, "workers");
-  lua_pushstring(L, ms_session_directory(session));
-  lua_setfield(L, -2, "directory");
-  lua_pushstring(L, ms_session_address(session));
-  lua_setfield(L, -2, "address");
-  lua_pushnumber(L, (lua_Number)ms_session_jobs(session));
-  lua_setfield(L, -2, "jobs");
-  lua_pushboolean(L, ms_session_has_lanes(session));
-  lua_setfield(L, -2, "memory");
-  lua_pushboolean(L, ms_session_is_shared(session));
-  lua_setfield(L, -2, "shm");
+  ms_set_number(L, "workers", (lua_Integer)ms_session_workers(session));
+  ms_set_string(L, "directory", ms_session_directory(session));
+  ms_set_string(L, "address", ms_session_address(session));
+  ms_set_number(L, "jobs", (lua_Number)ms_session_jobs(session));
+  ms_set_boolean(L, "memory", ms_session_has_lanes(session));
+  ms_set_boolean(L, "shm", ms_session_is_shared(session));
   return 1;
 }
 

@@ -6,14 +6,12 @@
 #include <string.h>
 
 #include "binding/binding.h"
-#include "binding/input.h"
+#include "binding/field.h"
 
 static int64_t range_part(lua_State *L, int part, int64_t missing) {
   lua_rawgeti(L, -1, part);
   int64_t value = missing;
-  if (!lua_isnil(L, -1) || part < 3)
-    value = ms_input_whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5,
-                           "a range's bound");
+  if (!lua_isnil(L, -1) || part < 3) value = ms_to_whole(L, -1, "a range's bound");
   lua_pop(L, 1);
   return value;
 }
@@ -26,7 +24,7 @@ static void read_versions(lua_State *L, int index, ms_space *space) {
   lua_setfield(L, index, "versions_read");
   for (size_t c = 0; c < count; c++) {
     lua_rawgeti(L, -1, (int)c + 1);
-    versions[c] = ms_input_count(L, lua_tonumber(L, -1), "versions");
+    versions[c] = ms_to_small(L, -1, "versions");
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -40,8 +38,8 @@ static void read_steady(lua_State *L, int table, ms_space *space) {
   int steady = lua_gettop(L);
   space->steady.present = lua_istable(L, steady);
   if (space->steady.present) {
-    space->steady.least = (int64_t)ms_input_number(L, steady, "least", 0);
-    space->steady.most = (int64_t)ms_input_number(L, steady, "most", 0);
+    space->steady.least = ms_field_whole(L, steady, "least", 0);
+    space->steady.most = ms_field_whole(L, steady, "most", 0);
     lua_getfield(L, steady, "lo");
     lua_getfield(L, steady, "hi");
     for (uint32_t d = 0; d < space->dim_count; d++) {
@@ -77,29 +75,28 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   }
   lua_pop(L, 1);
   lua_getfield(L, index, "source");
-  if (!lua_isnil(L, -1))
-    space->source = (int32_t)ms_input_count(L, lua_tonumber(L, -1), "source") - 1;
+  if (!lua_isnil(L, -1)) space->source = (int32_t)ms_to_small(L, -1, "source") - 1;
   if (!lua_isnil(L, -1) && space->source < 0) space->source = -2;
   lua_pop(L, 1);
-  space->sparse = ms_input_boolean(L, index, "sparse");
-  space->ordered = ms_input_boolean(L, index, "ordered");
-  space->serial_allowed = ms_input_boolean(L, index, "serial");
-  space->impure = ms_input_boolean(L, index, "impure");
-  const char *assume = ms_input_string(L, index, "assume");
+  space->sparse = ms_field_boolean(L, index, "sparse");
+  space->ordered = ms_field_boolean(L, index, "ordered");
+  space->serial_allowed = ms_field_boolean(L, index, "serial");
+  space->impure = ms_field_boolean(L, index, "impure");
+  const char *assume = ms_field_string(L, index, "assume", NULL);
   space->assumes = assumption(assume);
   space->inspected = assume != NULL && strcmp(assume, "inspection") == 0;
-  space->no_options = ms_input_boolean(L, index, "no_options");
-  space->methods = ms_input_boolean(L, index, "methods");
-  space->barred = ms_input_string(L, index, "barred");
-  space->replicas = ms_input_boolean(L, index, "replicas");
-  space->shared = ms_input_boolean(L, index, "shared");
-  space->in_order = ms_input_boolean(L, index, "in_order");
-  space->rounds = ms_input_boolean(L, index, "rounds");
+  space->no_options = ms_field_boolean(L, index, "no_options");
+  space->methods = ms_field_boolean(L, index, "methods");
+  space->barred = ms_field_string(L, index, "barred", NULL);
+  space->replicas = ms_field_boolean(L, index, "replicas");
+  space->shared = ms_field_boolean(L, index, "shared");
+  space->in_order = ms_field_boolean(L, index, "in_order");
+  space->rounds = ms_field_boolean(L, index, "rounds");
   if (space->rounds) read_versions(L, index, space);
-  space->parts_of = (int64_t)ms_input_number(L, index, "parts_of", 0);
-  space->parts_first = (int64_t)ms_input_number(L, index, "parts_first", 1);
-  space->positions = ms_input_boolean(L, index, "positions");
-  space->collapse = ms_input_count(L, ms_input_number(L, index, "collapse", 1), "collapse");
+  space->parts_of = ms_field_whole(L, index, "parts_of", 0);
+  space->parts_first = ms_field_whole(L, index, "parts_first", 1);
+  space->positions = ms_field_boolean(L, index, "positions");
+  space->collapse = ms_field_small(L, index, "collapse", 1);
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");
   read_steady(L, index, space);
 }

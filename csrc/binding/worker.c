@@ -24,11 +24,6 @@
 
 #define WORKER "meissa.worker"
 
-static void set_number(lua_State *L, const char *name, double value) {
-  lua_pushnumber(L, value);
-  lua_setfield(L, -2, name);
-}
-
 static ms_worker *check_worker(lua_State *L, int index) {
   ms_worker **worker = luaL_checkudata(L, index, WORKER);
   if (*worker == NULL) luaL_error(L, "the worker is closed");
@@ -169,8 +164,8 @@ static void push_operand(lua_State *L, const ms_worker *worker, uint32_t number)
   lua_createtable(L, 0, 5);
   lua_pushlightuserdata(L, place);
   lua_setfield(L, -2, "pointer");
-  set_number(L, "element", operand->element);
-  set_number(L, "size", (double)ms_strided_count(&box));
+  ms_set_number(L, "element", operand->element);
+  ms_set_number(L, "size", (double)ms_strided_count(&box));
   lua_createtable(L, (int)operand->dim_count, 0);
   lua_createtable(L, (int)operand->dim_count, 0);
   for (uint32_t d = 0; d < operand->dim_count; d++) {
@@ -288,8 +283,7 @@ static int worker_next(lua_State *L) {
     lua_setfield(L, -2, "kernel");
   }
   if (ms_worker_forgets(worker)) {
-    lua_pushboolean(L, true);
-    lua_setfield(L, -2, "forgets");
+    ms_set_boolean(L, "forgets", true);
   }
   lua_createtable(L, (int)task->grid.count, 0);
   for (uint32_t d = 0; d < task->grid.count; d++) {
