@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/numbered.h"
+#include "base/hash.h"
 #include "base/shown.h"
 
 static ms_labels *new_labels(int64_t count, ms_error *err) {
@@ -58,11 +59,7 @@ ms_labels *ms_labels_numbers(int64_t *numbers, int64_t count, ms_error *err) {
 }
 
 uint32_t ms_labels_hash(const char *text, uint64_t length) {
-  uint64_t hash = UINT64_C(14695981039346656037);
-  for (uint64_t i = 0; i < length; i++) {
-    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-  }
-  return (uint32_t)(hash ^ hash >> 32);
+  return ms_hash_fold(ms_hash_text(MS_HASH_EMPTY, text, (size_t)length));
 }
 
 static bool same(const ms_labels *labels, int64_t position, const char *text, uint64_t length) {

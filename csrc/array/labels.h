@@ -52,7 +52,7 @@ MS_API int64_t ms_labels_find_string(ms_labels *labels, const char *text, uint64
 /* Has the table made, so that several threads may search. MS_ARR: memory. */
 int ms_labels_prepare(ms_labels *labels, ms_error *err);
 
-/* The hash of the string tables (FNV-1a, folded). */
+/* The hash of the string tables. */
 uint32_t ms_labels_hash(const char *text, uint64_t length);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digit.h"
 #include "base/shown.h"
 #include "read/entries.h"
 #include "read/number.h"
@@ -84,7 +85,7 @@ static int read_label(part *p, cursor *c, ms_error *err) {
 static int64_t read_id(const reader *r, cursor *c, ms_error *err) {
   const char *at = c->at;
   int64_t id = 0;
-  while (at < c->end && *at >= '0' && *at <= '9' && id <= MS_ARRAY_EXTENT) {
+  while (at < c->end && ms_is_digit(*at) && id <= MS_ARRAY_EXTENT) {
     id = id * 10 + (*at++ - '0');
   }
   if (at == c->at || at == c->end || *at != ':') return refuse(c, "id:value", err);

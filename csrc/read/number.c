@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digit.h"
+
 #define LONGEST  400 /* enough for any number that a program prints */
 #define EXACT    (UINT64_C(1) << 53)
 #define EXPONENT 22
@@ -18,10 +20,6 @@
 static const double powers[EXPONENT + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                             1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /* What a scan of the text found. */
 typedef struct decimal {
@@ -34,7 +32,7 @@ typedef struct decimal {
 /* Reads digits into the significand and returns how many there were. */
 static size_t read_digits(const char **at, const char *end, decimal *d) {
   const char *start = *at;
-  for (; *at < end && is_digit(**at); (*at)++) {
+  for (; *at < end && ms_is_digit(**at); (*at)++) {
     if (d->significand >= EXACT / 10) d->exact = false;
     if (d->exact) d->significand = d->significand * 10 + (uint64_t)(**at - '0');
   }
@@ -59,7 +57,7 @@ static bool scan(const char *text, const char *end, decimal *d) {
     if (text < end && (*text == '-' || *text == '+')) text++;
     if (text == end) return false;
     int exponent = 0;
-    for (; text < end && is_digit(*text); text++) {
+    for (; text < end && ms_is_digit(*text); text++) {
       if (exponent < 100000) exponent = exponent * 10 + (*text - '0');
     }
     d->exponent += negative ? -exponent : exponent;
@@ -104,7 +102,7 @@ bool ms_number_integer(const char *text, size_t length, int64_t *number) {
   if (text[at] == '0' && length > 1) return false;
   uint64_t value = 0;
   for (; at < length; at++) {
-    if (!is_digit(text[at])) return false;
+    if (!ms_is_digit(text[at])) return false;
     value = value * 10 + (uint64_t)(text[at] - '0');
   }
   if (value > EXACT) return false;

@@ -5,6 +5,7 @@
  * is of the setting's window, and stays whole; and some schedule reaches each end of the window. */
 #include "sync/gate.h"
 
+#include "base/hash.h"
 #include "sync/gate_scene.h"
 
 #define ROUNDS 3
@@ -98,10 +99,7 @@ typedef struct search {
 } search;
 
 static uint64_t hash_of(const moment *now) {
-  uint64_t hash = 1469598103934665603u;
-  const unsigned char *bytes = (const unsigned char *)now;
-  for (size_t i = 0; i < sizeof *now; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
-  return hash ^ hash >> 29;
+  return ms_hash_fold(ms_hash_text(MS_HASH_EMPTY, (const char *)now, sizeof *now));
 }
 
 static void *room_for(size_t count, size_t size) {

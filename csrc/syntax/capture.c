@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "syntax/loop.h"
 
 /* Bodies may be generated, with thousands of paths. */
@@ -90,19 +91,18 @@ static void note_use(ms_capture *capture, ms_node *path) {
   if (capture->called == NULL && is_called(path)) capture->called = path;
 }
 
-static uint32_t mix(uint32_t hash, const char *text, size_t length) {
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-  return (hash ^ (uint32_t)length) * 16777619u;
+static uint64_t mix(uint64_t hash, const char *text, size_t length) {
+  return ms_hash_word(ms_hash_text(hash, text, length), length);
 }
 
 static uint32_t hash_of(const ms_node *name, const ms_node *path) {
-  uint32_t hash = mix(2166136261u, name->text, name->length);
-  if (name->symbol != NULL) hash ^= name->symbol->index * 2654435761u + 1;
+  uint64_t hash = mix(MS_HASH_EMPTY, name->text, name->length);
+  if (name->symbol != NULL) hash = ms_hash_word(hash, name->symbol->index);
   for (const ms_node *node = name; node != path; node = node->parent) {
     const ms_node *key = node->parent->kid[1];
     hash = mix(hash, key->text, key->length);
   }
-  return hash;
+  return ms_hash_fold(hash);
 }
 
 /* The NAME node that a capture's first use begins with. */

@@ -8,15 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digit.h"
 #include "syntax/numeral.h"
-
-static bool is_digit(int c) {
-  return c >= '0' && c <= '9';
-}
 
 /* Bytes from 0x80 on belong to identifiers, so UTF-8 does. */
 static bool is_identifier(int c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
+  return ms_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         c >= 0x80;
 }
 
 const char *ms_token_text(int token, char room[16]) {
@@ -201,7 +199,7 @@ static void read_dots(ms_lexer *lexer, ms_token *token) {
   if (lexer->current == '.') {
     token->kind = pair(lexer, '.', MS_TOKEN_DOTS);
     if (token->kind == '.') token->kind = MS_TOKEN_CONCAT;
-  } else if (is_digit(lexer->current)) {
+  } else if (ms_is_digit(lexer->current)) {
     read_number(lexer, token);
   } else {
     token->kind = '.';
@@ -258,7 +256,7 @@ static void scan(ms_lexer *lexer, ms_token *token) {
   token->column = (uint32_t)(token->begin - lexer->line_start) + 1;
   if (minus) {
     token->kind = '-';
-  } else if (is_digit(lexer->current)) {
+  } else if (ms_is_digit(lexer->current)) {
     read_number(lexer, token);
   } else if (is_identifier(lexer->current)) {
     read_word(lexer, token);

@@ -3,16 +3,14 @@
  * Lexer, strings: long brackets and quoted strings with LuaJIT's escapes. See lex.h. */
 #include "syntax/lex.h"
 
+#include "base/digit.h"
+
 /* More "=" than this in one bracket are not counted on; LuaJIT's bound. */
 #define MOST_EQUALS 0x20000000
 
-static bool is_digit(int c) {
-  return c >= '0' && c <= '9';
-}
-
 /* The value of a hexadecimal digit, -1 for anything else. */
 static int hex_value(int c) {
-  if (is_digit(c)) return c - '0';
+  if (ms_is_digit(c)) return c - '0';
   int lower = c | 0x20;
   return c > 0 && lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
@@ -114,7 +112,7 @@ static void read_unicode(ms_lexer *lexer) {
 /* \ddd, standing on the first digit; up to three. */
 static void read_decimal(ms_lexer *lexer) {
   int value = 0;
-  for (int i = 0; i < 3 && is_digit(lexer->current); i++) {
+  for (int i = 0; i < 3 && ms_is_digit(lexer->current); i++) {
     value = value * 10 + (lexer->current - '0');
     if (value > 255) fail_escape(lexer);
     ms_lexer_step(lexer);
@@ -171,7 +169,7 @@ static void read_escape(ms_lexer *lexer) {
     read_unicode(lexer);
   } else if (c == 'z') {
     skip_white(lexer);
-  } else if (is_digit(c)) {
+  } else if (ms_is_digit(c)) {
     read_decimal(lexer);
   } else if (ms_lexer_at_newline(lexer)) {
     ms_lexer_save(lexer, '\n');

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names: see name.h. A chained hash table (FNV-1a) that doubles when it is full. */
+ * Names: see name.h. A chained hash table that doubles when it is full. */
 #include "syntax/name.h"
 
 #include <string.h>
 
-#define FIRST_BUCKETS 256
+#include "base/hash.h"
 
-static uint32_t hash_of(const char *text, size_t length) {
-  uint32_t hash = 2166136261u;
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-  return hash;
-}
+#define FIRST_BUCKETS 256
 
 /* Doubles the buckets. The old ones stay in the arena: their sum is below the new one's size. */
 static bool grow(ms_name_table *names) {
@@ -34,7 +30,7 @@ static bool grow(ms_name_table *names) {
 
 ms_name *ms_name_intern(ms_name_table *names, const char *text, size_t length) {
   if (names->count >= names->buckets && !grow(names)) return NULL;
-  uint32_t hash = hash_of(text, length);
+  uint32_t hash = ms_hash_fold(ms_hash_text(MS_HASH_EMPTY, text, length));
   ms_name **home = &names->bucket[hash & (names->buckets - 1)];
   for (ms_name *each = *home; each != NULL; each = each->next) {
     if (each->hash == hash && each->length == length && memcmp(each->text, text, length) == 0)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digit.h"
 #include "base/text.h"
 
 /* LuaJIT's bound on exponents and on digits behind the point (its builds of before 2023 have none,
@@ -28,12 +29,8 @@ typedef struct numeral {
   bool wide, imaginary;
 } numeral;
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 static bool is_hex_digit(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  return ms_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 static bool is_letter(char c, char lower) {
@@ -57,7 +54,7 @@ static const char *read_digits(const char *at, numeral *number) {
     }
   }
   number->digits = at;
-  for (; *at == '.' || (number->base == 16 ? is_hex_digit(*at) : is_digit(*at)); at++) {
+  for (; *at == '.' || (number->base == 16 ? is_hex_digit(*at) : ms_is_digit(*at)); at++) {
     if (*at != '.') {
       number->count++;
     } else {
@@ -86,9 +83,9 @@ static const char *read_exponent(const char *at, numeral *number) {
   at++;
   bool negative = *at == '-';
   if (*at == '+' || *at == '-') at++;
-  if (!is_digit(*at)) return NULL;
+  if (!ms_is_digit(*at)) return NULL;
   int64_t exponent = 0;
-  for (; is_digit(*at); at++) {
+  for (; ms_is_digit(*at); at++) {
     exponent = exponent * 10 + (*at - '0');
     if (exponent >= EXPONENT_BOUND) return NULL;
   }
@@ -116,7 +113,7 @@ static const char *read_suffix(const char *at, numeral *number) {
 static bool whole_value(const numeral *number, uint64_t *value) {
   uint64_t base = (uint64_t)number->base, sum = 0;
   for (size_t i = 0; i < number->count; i++) {
-    if (!is_digit(number->digits[i])) return false;
+    if (!ms_is_digit(number->digits[i])) return false;
     uint64_t digit = (uint64_t)(number->digits[i] - '0');
     if (digit >= base || sum > (UINT64_MAX - digit) / base) return false;
     sum = sum * base + digit;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/digit.h"
 #include "syntax/loop.h"
 
 /* Whether the symbol is declared by the loop or inside its body. */
@@ -98,7 +99,7 @@ void ms_loop_each_key(const ms_loop *loop, void (*visit)(ms_node *node, void *co
 }
 
 static bool is_identifier(const ms_node *key) {
-  if (key->length == 0 || isdigit((unsigned char)key->text[0])) return false;
+  if (key->length == 0 || ms_is_digit(key->text[0])) return false;
   for (size_t b = 0; b < key->length; b++) {
     unsigned char letter = (unsigned char)key->text[b];
     if (letter > 127 || (!isalnum(letter) && letter != '_')) return false;

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define ITEMS 384  /* more than there are */
 #define NAMES 4096 /* a power of 2, more than twice the names that there are */
 #define WORDS (ITEMS / 64)
@@ -102,8 +104,7 @@ static const char *next_name(const char *at, const char *end, size_t *length) {
 
 /* Where a name stands, or would stand. */
 static name *place_of(prelude *all, const char *bytes, size_t length) {
-  uint32_t hash = 2166136261u;
-  for (size_t k = 0; k < length; k++) hash = (hash ^ (unsigned char)bytes[k]) * 16777619u;
+  uint32_t hash = ms_hash_fold(ms_hash_text(MS_HASH_EMPTY, bytes, length));
   for (;; hash++) {
     name *at = &all->names[hash % NAMES];
     if (at->bytes == NULL || (at->length == length && memcmp(at->bytes, bytes, length) == 0))
