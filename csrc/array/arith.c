@@ -187,7 +187,7 @@ static int view_apply(int arith, const ms_view *y, const ms_view *x, double a, m
   if (y->count == 0) return 0;
   if (x == NULL || !overlaps(y, x)) return apply_apart(arith, y, x, a, err);
   void *copy = malloc((size_t)x->count * x->ops->size);
-  if (copy == NULL) return ms_error_set(err, MS_ARR, "out of memory for overlapping arrays");
+  if (copy == NULL) return ms_error_memory(err, MS_ARR, "overlapping arrays");
   ms_view_gather(x, 0, x->count, copy);
   ms_view apart = ms_view_row(x->type, copy, 1, x->count);
   int failed = apply_apart(arith, y, &apart, a, err);

@@ -38,7 +38,7 @@ static struct {
 ms_store *ms_store_new(size_t size, ms_error *err) {
   ms_store *store = calloc(1, sizeof *store);
   if (store == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "an array");
     return NULL;
   }
   if (ms_segment_block_take(&store->block, size, err) != 0) {
@@ -65,7 +65,7 @@ void ms_store_release(ms_store **store) {
 
 static int add_headers(ms_error *err) {
   chunk *fresh = calloc(1, sizeof *fresh);
-  if (fresh == NULL) return ms_error_set(err, MS_ARR, "out of memory");
+  if (fresh == NULL) return ms_error_memory(err, MS_ARR, "arrays");
   fresh->next = chunks;
   chunks = fresh;
   for (int i = 0; i < HEADERS_A_CHUNK; i++) {

@@ -67,7 +67,7 @@ static void copy_values(ms_csr *rows, const ms_array *array, const uint32_t *ord
 static ms_csr *build(const ms_array *array, const uint32_t *order, ms_error *err) {
   ms_csr *rows = calloc(1, sizeof *rows);
   if (rows == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the rows of a sparse array");
     return NULL;
   }
   if (take_memory(rows, array, err) != 0) {
@@ -129,7 +129,7 @@ int ms_csr_foreign(ms_array *array, int64_t *start, int32_t *const *columns, voi
   ms_csr_destroy(&array->rows);
   if (start == NULL) return 0;
   ms_csr *rows = calloc(1, sizeof *rows);
-  if (rows == NULL) return ms_error_set(err, MS_ARR, "out of memory");
+  if (rows == NULL) return ms_error_memory(err, MS_ARR, "the rows of a sparse array");
   rows->version = array->version;
   rows->start = start;
   rows->values = values;

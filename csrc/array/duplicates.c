@@ -69,7 +69,7 @@ static void compact(ms_array *array, const unsigned char *dropped) {
 int ms_duplicates_merge(ms_array *array, int duplicates, const ms_places *places, ms_error *err) {
   uint32_t *order = ms_index_order(array, err);
   unsigned char *dropped = order == NULL ? NULL : calloc((size_t)array->count + 1, 1);
-  int failed = dropped == NULL ? ms_error_set(err, MS_ARR, "out of memory") : 0;
+  int failed = dropped == NULL ? ms_error_memory(err, MS_ARR, "entries with equal coordinates") : 0;
   for (int64_t first = 0, last; failed == 0 && first < array->count; first = last) {
     for (last = first + 1; last < array->count; last++) {
       if (!equal_entries(array, order[first], order[last])) break;

@@ -34,7 +34,7 @@ uint32_t *ms_index_order(const ms_array *array, ms_error *err) {
   if (order == NULL || other == NULL || start == NULL) {
     free(order);
     order = NULL;
-    ms_error_set(err, MS_ARR, "out of memory for the order of %zu entries", count);
+    ms_error_memory(err, MS_ARR, "the order of %zu entries", count);
   } else {
     for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
     for (int d = array->dim_count - 1; d >= 0; d--) {
@@ -69,7 +69,7 @@ const ms_index *ms_index_get(ms_array *array, ms_error *err) {
   uint32_t *order = index == NULL ? NULL : ms_index_order(array, err);
   if (order == NULL) {
     free(index);
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the order of a sparse array's entries");
     return NULL;
   }
   index->order = order;

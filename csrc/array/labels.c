@@ -15,7 +15,7 @@
 static ms_labels *new_labels(int64_t count, ms_error *err) {
   ms_labels *labels = calloc(1, sizeof *labels);
   if (labels == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the ids of a dimension");
     return NULL;
   }
   labels->references = 1;
@@ -35,8 +35,9 @@ static int sort_numbers(ms_labels *labels, ms_error *err) {
   size_t count = (size_t)labels->count;
   ms_numbered *list = ms_numbered_sorted(labels->numbers, count);
   labels->order = malloc(count * sizeof *labels->order);
-  int failed =
-      list == NULL || labels->order == NULL ? ms_error_set(err, MS_ARR, "out of memory") : 0;
+  int failed = list == NULL || labels->order == NULL
+                   ? ms_error_memory(err, MS_ARR, "the ids of a dimension")
+                   : 0;
   for (size_t i = 0; failed == 0 && i < count; i++) {
     labels->order[i] = list[i].position;
     if (i > 0 && list[i - 1].number == list[i].number) {
@@ -82,7 +83,7 @@ static int build_table(ms_labels *labels, ms_error *err) {
   uint32_t slots = 4;
   while (slots < UINT32_MAX / 2 && (int64_t)slots < labels->count * 2) slots *= 2;
   labels->table = calloc(slots, sizeof *labels->table);
-  if (labels->table == NULL) return ms_error_set(err, MS_ARR, "out of memory");
+  if (labels->table == NULL) return ms_error_memory(err, MS_ARR, "the ids of a dimension");
   labels->mask = slots - 1;
   for (int64_t i = 0; i < labels->count; i++) {
     const char *text = labels->bytes + labels->offsets[i];
@@ -125,7 +126,7 @@ static ms_labels *pick(const ms_labels *labels, const int64_t *positions, int64_
       numbers[i] = labels != NULL ? labels->numbers[positions[i]] : positions[i] + 1;
     }
     if (numbers != NULL) return ms_labels_numbers(numbers, count, err);
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the ids of a dimension");
     return NULL;
   }
   uint64_t *offsets = calloc((size_t)count + 1, sizeof *offsets);
@@ -135,7 +136,7 @@ static ms_labels *pick(const ms_labels *labels, const int64_t *positions, int64_
   char *bytes = offsets != NULL ? malloc((size_t)offsets[count] + 1) : NULL;
   if (bytes == NULL) {
     free(offsets);
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the ids of a dimension");
     return NULL;
   }
   for (int64_t i = 0; i < count; i++) {
@@ -148,7 +149,7 @@ static ms_labels *pick(const ms_labels *labels, const int64_t *positions, int64_
 ms_labels *ms_labels_slice(const ms_labels *labels, int64_t first, int64_t count, ms_error *err) {
   int64_t *positions = malloc(((size_t)count + 1) * sizeof *positions);
   if (positions == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the ids of a dimension");
     return NULL;
   }
   for (int64_t i = 0; i < count; i++) positions[i] = first + i;
@@ -161,7 +162,7 @@ ms_labels *ms_labels_moved(const ms_labels *labels, const int32_t *place, int64_
                            ms_error *err) {
   int64_t *positions = malloc(((size_t)count + 1) * sizeof *positions);
   if (positions == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the ids of a dimension");
     return NULL;
   }
   for (int64_t i = 0; i < count; i++) positions[place[i]] = i;

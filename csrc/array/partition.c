@@ -35,7 +35,7 @@ typedef struct builder {
 } builder;
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for cutting the array into blocks");
+  return ms_error_memory(err, MS_ARR, "cutting the array into blocks");
 }
 
 /* Finds the ranges of the c-th cut dimension: its bounds and, for now, the range by bucket. */

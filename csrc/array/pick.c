@@ -71,7 +71,7 @@ static uint32_t *find_inside(ms_array *array, const int64_t *first, const int64_
   if (row_places(array, first[0], length[0], &from, &to, err) != 0) return NULL;
   uint32_t *found = malloc(((size_t)(to - from) + 1) * sizeof *found);
   if (found == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "the entries of a part");
     return NULL;
   }
   *count = 0;

@@ -55,7 +55,7 @@ static double *take_numbers(int64_t count, ms_error *err) {
   double *numbers = count >= 0 && (uint64_t)count < SIZE_MAX / sizeof *numbers - 1
                         ? malloc(((size_t)count + 1) * sizeof *numbers)
                         : NULL;
-  if (numbers == NULL) ms_error_set(err, MS_ARR, "out of memory for a product");
+  if (numbers == NULL) ms_error_memory(err, MS_ARR, "a product");
   return numbers;
 }
 

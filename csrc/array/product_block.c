@@ -132,13 +132,13 @@ int ms_product_blocks(double *result, const ms_array *a, const ms_array *b, ms_e
   choose(&p);
   if (m == 0 || n == 0) return 0;
   if (p.room < INT64_MAX / 16 / n) p.columns = malloc((size_t)(p.room * n) * p.size + 1);
-  if (p.columns == NULL) return ms_error_set(err, MS_ARR, "out of memory for a product");
+  if (p.columns == NULL) return ms_error_memory(err, MS_ARR, "a product");
   int threads = m > WORTH_SHARED / (k + 1) / n ? ms_threads_count() : 1;
   ms_threads_each(threads, (n + COLUMNS - 1) / COLUMNS, pack_columns, &p);
   ms_threads_each(threads, (m + ROWS - 1) / ROWS, multiply_rows, &p);
   free(p.columns);
   int fault = atomic_load(&p.fault);
   if (fault == 0) return 0;
-  return fault == 1 ? ms_error_set(err, MS_ARR, "out of memory for a product")
+  return fault == 1 ? ms_error_memory(err, MS_ARR, "a product")
                     : ms_error_set(err, MS_ARR, "an element is beyond 2^53 and no exact number");
 }

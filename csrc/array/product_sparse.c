@@ -30,7 +30,7 @@ static double *widen(const ms_view *view, ms_error *err) {
   double *numbers = count < SIZE_MAX / 16 ? malloc(count * sizeof *numbers + 1) : NULL;
   char *packed = numbers != NULL ? malloc(count * size + 1) : NULL;
   if (packed == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory for a product");
+    ms_error_memory(err, MS_ARR, "a product");
   } else {
     ms_view_gather(view, 0, view->count, packed);
     if (view->ops->widen(packed, numbers, count) != count) {

@@ -165,7 +165,7 @@ static int map_memory(ms_segment *segment, size_t size, ms_error *err) {
 static mapping *new_mapping(size_t size, ms_error *err) {
   mapping *fresh = calloc(1, sizeof *fresh);
   if (fresh == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "shared memory");
     return NULL;
   }
   if (map_memory(&fresh->segment, size, err) != 0) {
@@ -209,7 +209,7 @@ static mapping *new_pool(unsigned tier, ms_error *err) {
   pools[tier] = pool;
   if (pool->taken == NULL) {
     drop_mapping(&pools[tier], pool);
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "shared memory");
     return NULL;
   }
   return pool;

@@ -17,7 +17,7 @@
 static int32_t *permutation(int64_t extent, uint64_t seed, int dim, ms_error *err) {
   int32_t *place = malloc(((size_t)extent + 1) * sizeof *place);
   if (place == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory");
+    ms_error_memory(err, MS_ARR, "a permutation");
     return NULL;
   }
   for (int64_t i = 0; i < extent; i++) place[i] = (int32_t)i;

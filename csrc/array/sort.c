@@ -240,5 +240,5 @@ int ms_array_sort(const ms_array *x, int dim, int descending, ms_array *values, 
   int64_t shares = (s.lanes + s.lanes_a_share - 1) / s.lanes_a_share;
   ms_threads_each(shares > 1 ? ms_threads_count() : 1, shares, sort_share, &s);
   if (!atomic_load(&s.failed)) return 0;
-  return ms_error_set(err, MS_ARR, "out of memory for sorting");
+  return ms_error_memory(err, MS_ARR, "sorting");
 }

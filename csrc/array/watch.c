@@ -14,7 +14,7 @@ ms_watch *ms_watch_open(ms_array *array, ms_error *err) {
   if (store->watch == NULL) {
     store->watch = calloc(1, sizeof *store->watch);
     if (store->watch == NULL) {
-      ms_error_set(err, MS_ARR, "out of memory");
+      ms_error_memory(err, MS_ARR, "a watch over an array");
       return NULL;
     }
     store->watch->references = 1;

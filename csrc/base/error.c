@@ -23,15 +23,31 @@ static void cut_at_character(char *text, size_t size) {
   text[length] = '\0';
 }
 
-int ms_error_set(ms_error *err, ms_code code, const char *format, ...) {
+/* Fills an empty record with a message that begins so. */
+static int fill(ms_error *err, ms_code code, const char *begin, const char *format, va_list all) {
   if (err == NULL || err->code != MS_OK) return -1;
   ms_error_clear(err);
   err->code = (int)code;
+  size_t length = strlen(begin);
+  memcpy(err->message, begin, length);
+  vsnprintf(err->message + length, sizeof err->message - length, format, all);
+  cut_at_character(err->message, sizeof err->message);
+  return -1;
+}
+
+int ms_error_set(ms_error *err, ms_code code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(err->message, sizeof err->message, format, arguments);
+  fill(err, code, "", format, arguments);
   va_end(arguments);
-  cut_at_character(err->message, sizeof err->message);
+  return -1;
+}
+
+int ms_error_memory(ms_error *err, ms_code code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fill(err, code, "out of memory for ", format, arguments);
+  va_end(arguments);
   return -1;
 }
 

@@ -51,6 +51,10 @@ void ms_error_clear(ms_error *err);
 int ms_error_set(ms_error *err, ms_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for memory that cannot be had: the format says what it was to be for. */
+int ms_error_memory(ms_error *err, ms_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Adds the place in a user's file to a filled record; a place already there is kept. */
 int ms_error_place(ms_error *err, const char *file, int line);
 

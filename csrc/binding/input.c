@@ -2,7 +2,6 @@
  *
  * The analyser's input from Lua tables: bindings; space.c has iteration spaces. Malformed tables
  * raise; memory is a userdata on the Lua stack from the start. */
-
 #include <lauxlib.h>
 #include <lua.h>
 #include <math.h>

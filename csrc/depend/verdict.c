@@ -351,7 +351,7 @@ static int fill_verdict(work *now, ms_verdict *verdict, ms_error *err) {
   now->solver = ms_solver_new(0);
   if (now->solver != NULL) now->walk.arena = ms_solver_arena(now->solver);
   if (now->solver == NULL || ms_walk_begin(&now->walk) != 0)
-    return ms_error_set(err, MS_BUG, "out of memory");
+    return ms_error_memory(err, MS_BUG, "the analysis of a loop");
   if (ms_space_domain(&now->walk, &now->domain, &now->body, err) != 0) return -1;
   if (analyse(now, verdict) != 0)
     return ms_error_set(err, MS_DEP, "the loop's body is too large to be analysed in memory");
@@ -364,7 +364,7 @@ static int keep_stranger(const ms_walk *walk, ms_verdict *verdict, ms_error *err
   const char *name = walk->stranger->text;
   verdict->stranger = ms_arena_copy(verdict->arena, name, strlen(name));
   verdict->stranger_line = walk->stranger_line;
-  return verdict->stranger != NULL ? 0 : ms_error_set(err, MS_BUG, "out of memory");
+  return verdict->stranger != NULL ? 0 : ms_error_memory(err, MS_BUG, "the analysis of a loop");
 }
 
 ms_verdict *ms_verdict_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
@@ -375,7 +375,7 @@ ms_verdict *ms_verdict_new(const ms_loop *loop, const ms_binding *bindings, uint
   if (verdict != NULL) verdict->arena = ms_arena_new_sized(ARENA_LIMIT, ARENA_CHUNK);
   int result = -1;
   if (verdict == NULL || now == NULL || verdict->arena == NULL) {
-    ms_error_set(err, MS_BUG, "out of memory");
+    ms_error_memory(err, MS_BUG, "the analysis of a loop");
   } else {
     verdict->id = atomic_fetch_add(&last_id, 1) + 1;
     now->walk.loop = loop;

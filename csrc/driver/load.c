@@ -44,7 +44,7 @@ static int complete_operands(const ms_session *session, ms_run *run) {
   run->operands = calloc((size_t)job->operand_count + 1, sizeof *run->operands);
   run->elements = calloc((size_t)job->operand_count + 1, sizeof *run->elements);
   if (run->operands == NULL || run->elements == NULL) {
-    return ms_error_set(run->err, MS_WRK, "out of memory");
+    return ms_error_memory(run->err, MS_WRK, "a loop's arrays");
   }
   for (uint32_t i = 0; i < job->operand_count; i++) {
     const ms_job_operand *from = &job->operands[i];
@@ -103,7 +103,7 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   if (owner == NULL || load == NULL) {
     free(owner);
     free(load);
-    return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
+    return ms_error_memory(run->err, MS_WRK, "a schedule");
   }
   if (job->loads == NULL && ms_grid_refusal(&job->grid) == NULL) ms_grid_loads(&job->grid, load);
   int failed = ms_grid_assign(&job->grid, job->loads == NULL ? load : job->loads, workers,
@@ -171,7 +171,7 @@ static int choose_transfers(ms_session *session, ms_worker_handle *member, ms_ru
 static int inform(ms_session *session, ms_worker_handle *member, ms_error *err) {
   uint32_t workers = session->config.workers;
   ms_peer *peers = calloc(workers, sizeof *peers);
-  if (peers == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (peers == NULL) return ms_error_memory(err, MS_WRK, "a loop's workers");
   for (uint32_t i = 0; i < workers; i++) peers[i] = session->members[i].peer;
   ms_frame frame = {.kind = MS_SAY_PEERS, .a = {workers}};
   ms_link *link = session->road->send(session, member->number, err);
@@ -226,7 +226,7 @@ static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error 
   task.kernel_size = job->kernel_size;
   if (task.kernel != NULL && !known) ms_task_write(&task, &run->task_with_kernel);
   if (run->task.failed || run->task_with_kernel.failed) {
-    return ms_error_set(err, MS_WRK, "out of memory for a loop's captured values");
+    return ms_error_memory(err, MS_WRK, "a loop's captured values");
   }
   if (run->task.length > MS_TASK_LIMIT || run->task_with_kernel.length > MS_TASK_LIMIT) {
     return ms_error_set(err, MS_OPT,

@@ -24,7 +24,7 @@ int ms_outcome_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
   outcome->heap = calloc(outcome->worker_count, sizeof *outcome->heap);
   if (outcome->shares == NULL || outcome->reports == NULL || outcome->places == NULL ||
       outcome->heap == NULL) {
-    return ms_error_set(err, MS_WRK, "out of memory for a loop's results");
+    return ms_error_memory(err, MS_WRK, "a loop's results");
   }
   for (uint32_t w = 0; w < outcome->worker_count; w++) {
     outcome->reports[w] = session->members[w].room;
@@ -109,7 +109,7 @@ static int add_spent(const ms_session *session, ms_outcome *outcome, const ms_re
     return ms_error_set(err, MS_NET, "a worker reports on ranges that the loop does not have");
   }
   if (outcome->spent == NULL) outcome->spent = calloc(ranges, sizeof *outcome->spent);
-  if (outcome->spent == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (outcome->spent == NULL) return ms_error_memory(err, MS_WRK, "a loop's times");
   outcome->range_count = ranges;
   for (uint32_t range = 0; range < ranges; range++) {
     uint64_t took;
@@ -182,7 +182,7 @@ static int join_printed(ms_outcome *outcome, ms_error *err) {
     ms_text_append(&outcome->printed, record.bytes, (size_t)record.size);
   }
   if (!outcome->printed.failed) return 0;
-  return ms_error_set(err, MS_WRK, "out of memory for what a loop printed");
+  return ms_error_memory(err, MS_WRK, "what a loop printed");
 }
 
 int ms_outcome_finish(ms_session *session, ms_outcome *outcome, ms_error *err) {

@@ -70,7 +70,7 @@ int ms_recover_prepare(ms_session *session, ms_run *run) {
   if (undo->size + checkpoint->size == 0) return 0;
   unsigned char *memory = ms_segment_block_at(&session->undo);
   void **data = calloc((size_t)job->operand_count + 1, sizeof *data);
-  if (data == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
+  if (data == NULL) return ms_error_memory(run->err, MS_WRK, "the log of a loop's stores");
   for (uint32_t i = 0; i < job->operand_count; i++) data[i] = job->operands[i].data;
   ms_undo_attach(undo, memory, data);
   ms_undo_clear(undo);

@@ -68,7 +68,7 @@ int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run
   needed_rows(session, member, from, &lo, &hi);
   if (lo >= hi) return 0;
   ms_residency *entry = cached_entry(member, operand->id);
-  if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (entry == NULL) return ms_error_memory(err, MS_WRK, "what workers hold of an array");
   entry->used = session->jobs;
   if (is_current(entry, operand) && entry->list == 0 && lo <= entry->hi && entry->lo <= hi)
     return extend(member, entry, &run->elements[number], number, lo, hi, err);
@@ -121,7 +121,7 @@ int ms_residency_lend(ms_session *session, ms_worker_handle *member, ms_run *run
                       ms_error *err) {
   const ms_operand *operand = &run->operands[number];
   ms_index_list *indices = indices_of(session, member, run->job->operands[number].needs);
-  if (indices == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (indices == NULL) return ms_error_memory(err, MS_WRK, "what workers hold of an array");
   indices->used = session->jobs;
   if (indices->elements == 0) return 0;
   bool whole_too = is_as_much(indices, operand);
@@ -138,7 +138,8 @@ int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *ru
   ms_index_list *indices = from->needs == NULL ? NULL : indices_of(session, member, from->needs);
   if (from->needs == NULL) return ms_residency_load(session, member, run, number, err);
   ms_residency *entry = cached_entry(member, operand->id);
-  if (indices == NULL || entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (indices == NULL || entry == NULL)
+    return ms_error_memory(err, MS_WRK, "what workers hold of an array");
   entry->used = indices->used = session->jobs;
   bool current = is_current(entry, operand);
   if (indices->elements == 0 || (current && entry->list == indices->copy)) return 0;

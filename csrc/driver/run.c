@@ -104,7 +104,7 @@ int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, 
   }
   if (session->run != NULL) return ms_error_set(err, MS_BUG, "a loop is running already");
   ms_run *run = malloc(sizeof *run);
-  if (run == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (run == NULL) return ms_error_memory(err, MS_WRK, "a run of a loop");
   memset(run, 0, offsetof(ms_run, deaths.fresh));
   run->job = job;
   run->outcome = outcome;

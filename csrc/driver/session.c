@@ -163,7 +163,7 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
   session->command = copy_command(config->command);
   session->members = calloc(config->workers, sizeof *session->members);
   if (session->command == NULL || session->members == NULL)
-    return ms_error_set(err, MS_WRK, "out of memory for %u workers", config->workers);
+    return ms_error_memory(err, MS_WRK, "%u workers", config->workers);
   for (uint32_t i = 0; i < config->workers; i++) session->members[i] = ms_worker_handle_new(i);
   if (ms_session_road_open(session, err) != 0) return -1;
   return ms_session_complete(session, err);
@@ -182,7 +182,7 @@ ms_session *ms_session_start(const ms_session_config *config, ms_error *err) {
   pthread_once(&once, start_once);
   ms_session *session = calloc(1, sizeof *session);
   if (session == NULL) {
-    ms_error_set(err, MS_WRK, "out of memory for a session");
+    ms_error_memory(err, MS_WRK, "a session");
     return NULL;
   }
   if (open_session(session, config, err) != 0) {

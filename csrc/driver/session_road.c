@@ -283,7 +283,7 @@ int ms_session_road_open(ms_session *session, ms_error *err) {
   if (lanes) session->lane_room = malloc(MS_CHANNEL_LIMIT);
   if (session->polled.items == NULL || session->polled.member == NULL ||
       (lanes && session->lane_room == NULL)) {
-    return ms_error_set(err, MS_WRK, "out of memory for %u workers", workers);
+    return ms_error_memory(err, MS_WRK, "%u workers", workers);
   }
   if (open_router(session, err) != 0) return -1;
   session->page = ms_status_page_make(workers, &session->page_fd, err);

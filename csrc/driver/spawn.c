@@ -79,11 +79,11 @@ int ms_child_spawn(ms_child *child, const char *const *command, int channel, ms_
   posix_spawnattr_t attributes;
   *child = (ms_child){.pidfd = -1, .status = -1};
   if (posix_spawn_file_actions_init(&files) != 0) {
-    return ms_error_set(err, MS_WRK, "out of memory for a worker");
+    return ms_error_memory(err, MS_WRK, "a worker");
   }
   if (posix_spawnattr_init(&attributes) != 0) {
     posix_spawn_file_actions_destroy(&files);
-    return ms_error_set(err, MS_WRK, "out of memory for a worker");
+    return ms_error_memory(err, MS_WRK, "a worker");
   }
   pid_t pid = 0;
   extern char **environ;

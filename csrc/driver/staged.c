@@ -31,7 +31,7 @@ static int make_log(ms_staged *run, ms_session *session, ms_error *err) {
   ms_array **arrays = calloc((size_t)most + 1, sizeof *arrays);
   int failed = -1;
   if (operands == NULL || data == NULL || arrays == NULL) {
-    ms_error_set(err, MS_WRK, "out of memory");
+    ms_error_memory(err, MS_WRK, "the log of a loop's stores");
   } else {
     for (uint32_t i = 0; i < loop->operand_count; i++) {
       operands[i] = ms_job_operand_of(loop, i);
@@ -67,7 +67,7 @@ int ms_staged_begin(ms_staged *run, ms_session *session, const ms_job *loop,
                      .outcome = {.worker = UINT32_MAX, .block = UINT32_MAX}};
   if (stages_of(run) != NULL && loop->loads == loop->plan->loads) {
     run->loads = calloc(loop->grid.ranges[ms_grid_space(&loop->grid)], sizeof *run->loads);
-    if (run->loads == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+    if (run->loads == NULL) return ms_error_memory(err, MS_WRK, "the stages of a loop");
   }
   if (!loop->transaction || merge_count == 0) return 0;
   if (make_log(run, session, err) != 0) return -1;
@@ -138,7 +138,7 @@ static int merge_stage(ms_staged *run, ms_error *err) {
     merges[m] = run->merges[m].merge;
     failed = list_parts(&run->outcome, run->merges[m].buffer, &merges[m]);
   }
-  if (failed != 0) ms_error_set(err, MS_WRK, "out of memory for what a loop has put into buffers");
+  if (failed != 0) ms_error_memory(err, MS_WRK, "what a loop has put into buffers");
   if (failed == 0) {
     failed = ms_merge_all(merges, run->merge_count,
                           ms_loop_undo_merging(run->logs ? &run->undo : NULL, &log), err);
@@ -219,7 +219,7 @@ static int add_outcome(ms_staged *run) {
 
 int ms_staged_advance(ms_staged *run, ms_error *err) {
   if (add_outcome(run) != 0) {
-    ms_error_set(err, MS_WRK, "out of memory for a loop's results");
+    ms_error_memory(err, MS_WRK, "a loop's results");
     return fail(run);
   }
   if (run->merge_count > 0 && merge_stage(run, err) != 0) return fail(run);

@@ -79,7 +79,7 @@ int ms_worker_handle_share(const ms_session *session, ms_worker_handle *member,
   }
   size_t count = (size_t)member->segment_count + 1;
   uint64_t *grown = realloc(member->segments, count * sizeof *grown);
-  if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (grown == NULL) return ms_error_memory(err, MS_WRK, "what a worker knows");
   member->segments = grown;
   if (session->processes->share(member, segment, err) != 0) return -1;
   grown[member->segment_count++] = segment->id;
@@ -134,7 +134,7 @@ int ms_worker_handle_learn(ms_worker_handle *member, const ms_job *job, ms_error
   char **grown = realloc(member->kernels, ((size_t)member->kernel_count + 1) * sizeof *grown);
   if (grown != NULL) member->kernels = grown;
   char *entry = grown == NULL ? NULL : malloc(sizeof size + size);
-  if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (entry == NULL) return ms_error_memory(err, MS_WRK, "what a worker knows");
   memcpy(entry, &size, sizeof size);
   memcpy(entry + sizeof size, job->key, size);
   member->kernel_bytes += size + job->kernel_size;
@@ -146,7 +146,7 @@ int ms_worker_handle_post(ms_worker_handle *member, ms_transfer transfer, ms_err
   if (transfer.count == 0) return 0;
   size_t count = (size_t)member->transfer_count + 1;
   ms_transfer *grown = realloc(member->transfers, count * sizeof *grown);
-  if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (grown == NULL) return ms_error_memory(err, MS_WRK, "what a worker is sent");
   member->transfers = grown;
   grown[member->transfer_count++] = transfer;
   member->data_frames += ms_transfer_frames(&transfer);

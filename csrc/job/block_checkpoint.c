@@ -56,7 +56,7 @@ int ms_block_checkpoint_divide(ms_block_checkpoint *checkpoint, ms_undo *undo, u
                                ms_error *err) {
   *checkpoint = (ms_block_checkpoint){.undo = undo, .workers = workers, .possible = true};
   checkpoint->parts = calloc((size_t)undo->part_count + 1, sizeof *checkpoint->parts);
-  if (checkpoint->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (checkpoint->parts == NULL) return ms_error_memory(err, MS_WRK, "a block's checkpoint");
   size_t head = checkpoint->slot_size =
       aligned(sizeof(ms_block_checkpoint_slot) + undo->part_count);
   for (uint32_t p = 0; p < undo->part_count && checkpoint->possible; p++) {

@@ -42,7 +42,7 @@ int ms_loop_undo_divide(ms_loop_undo *log, const ms_grid *grid, const ms_range_s
   log->data = calloc(most, sizeof *log->data);
   log->arrays = calloc(most, sizeof *log->arrays);
   if (log->operands == NULL || log->data == NULL || log->arrays == NULL) {
-    return ms_error_set(err, MS_WRK, "out of memory");
+    return ms_error_memory(err, MS_WRK, "the log of a loop's stores");
   }
   for (uint32_t i = 0; i < operand_count; i++) {
     log->operands[i] = operands[i];

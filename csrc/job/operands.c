@@ -17,7 +17,7 @@
 #define VECTORS    16u
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for what a loop works on");
+  return ms_error_memory(err, MS_ARR, "what a loop works on");
 }
 
 ms_operands *ms_operands_new(uint32_t by_value, ms_error *err) {

@@ -96,7 +96,7 @@ static int send_list(ms_transfer *transfer, ms_link *link, uint64_t job, ms_erro
   const ms_span *run = transfer->indices->runs + transfer->next;
   int64_t take = frame_from(transfer, transfer->next), last = 0;
   char *packed = malloc((size_t)take * MS_RUN_BYTES), *end = packed;
-  if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (packed == NULL) return ms_error_memory(err, MS_WRK, "a list of elements");
   for (const ms_span *until = run + take; run < until; run++) {
     end = ms_element_run_write(end, last, run->first, run->count);
     last = (int64_t)run->first + run->count;

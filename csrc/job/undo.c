@@ -94,7 +94,7 @@ int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_range_starts *bo
   }
   if (written == 0) return 0;
   undo->parts = calloc(written, sizeof *undo->parts);
-  if (undo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (undo->parts == NULL) return ms_error_memory(err, MS_WRK, "the log of a loop's stores");
   size_t images = 0;
   for (uint32_t i = 0; i < count; i++) {
     for (uint32_t n = 0; is_logged(&operands[i]) && n < ms_operand_sections(&operands[i]); n++) {

@@ -9,7 +9,7 @@ _Static_assert(sizeof(ms_message) == sizeof(zmq_msg_t), "a message is one of Zer
 
 int ms_message_make(ms_message *message, size_t size, ms_error *err) {
   if (zmq_msg_init_size(ms_zeromq_message(message), size) == 0) return 0;
-  return ms_error_set(err, MS_NET, "out of memory for a message of %zu bytes", size);
+  return ms_error_memory(err, MS_NET, "a message of %zu bytes", size);
 }
 
 void *ms_message_data(ms_message *message) {

@@ -82,7 +82,7 @@ static void *keep_gate(void *context) {
 ms_zap *ms_zap_start(void *context, const ms_curve_keys *keys, ms_error *err) {
   ms_zap *zap = calloc(1, sizeof *zap);
   if (zap == NULL) {
-    ms_error_set(err, MS_NET, "out of memory");
+    ms_error_memory(err, MS_NET, "the keys of sockets");
     return NULL;
   }
   const int no_linger = 0;

@@ -97,7 +97,7 @@ static ms_needs *pick(const ms_element_lists *lists, const bool *keep, ms_error 
   }
   ms_needs *needs = ms_needs_new(lists->blocks, lists->elements, err);
   char *bytes = take(most, MS_RUN_BYTES);
-  if (needs != NULL && bytes == NULL) ms_error_set(err, MS_ARR, "out of memory");
+  if (needs != NULL && bytes == NULL) ms_error_memory(err, MS_ARR, "what blocks hand over");
   bool failed = needs == NULL || bytes == NULL;
   for (int64_t b = 0; !failed && b < lists->blocks; b++) {
     size_t size = (size_t)(write_kept(lists, b, keep, bytes) - bytes);
@@ -142,7 +142,7 @@ int ms_block_flow_find(const ms_needs *writes, const ms_needs *reads, const ms_p
     }
     failed = make(&all, flow, err);
   } else {
-    ms_error_set(err, MS_ARR, "out of memory for what the blocks of a loop hand over");
+    ms_error_memory(err, MS_ARR, "what the blocks of a loop hand over");
   }
   close(&all);
   return failed;

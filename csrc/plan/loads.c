@@ -149,7 +149,7 @@ int ms_loads_find(const ms_plan_terms *terms, ms_plan *plan, ms_error *err) {
   if (terms->partition == NULL && box && plan->grid.sequential > 0) return 0;
   uint32_t ranges = plan->grid.ranges[ms_grid_space(&plan->grid)];
   plan->loads = calloc(ranges, sizeof *plan->loads);
-  if (plan->loads == NULL) return ms_error_set(err, MS_ARR, "out of memory for a loop's plan");
+  if (plan->loads == NULL) return ms_error_memory(err, MS_ARR, "a loop's plan");
   ms_grid_loads(&plan->grid, plan->loads);
   if (terms->partition != NULL) {
     count_entries(terms->partition, plan);

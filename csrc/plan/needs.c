@@ -72,7 +72,7 @@ size_t ms_marks_take_touched(double *marks, int64_t count, uint8_t *touched, cha
 static atomic_uint_fast64_t last_id;
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for what the blocks of a loop need");
+  return ms_error_memory(err, MS_ARR, "what the blocks of a loop need");
 }
 
 ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err) {

@@ -29,7 +29,7 @@ int ms_plan_cut(const ms_plan_terms *terms, ms_cut *cut, ms_error *err) {
 }
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for a loop's plan");
+  return ms_error_memory(err, MS_ARR, "a loop's plan");
 }
 
 /* Cuts an axis: where a partition does, or evenly. */

@@ -35,7 +35,7 @@ struct ms_plan_cache {
 
 ms_plan_cache *ms_plan_cache_new(ms_error *err) {
   ms_plan_cache *cache = calloc(1, sizeof *cache);
-  if (cache == NULL) ms_error_set(err, MS_ARR, "out of memory for plans");
+  if (cache == NULL) ms_error_memory(err, MS_ARR, "plans");
   return cache;
 }
 
@@ -87,7 +87,7 @@ ms_plan *ms_plan_cache_get(ms_plan_cache *cache, const ms_plan_terms *terms, ms_
   }
   entry *added = calloc(1, sizeof *added);
   ms_plan *plan = added != NULL ? ms_plan_new(terms, err) : NULL;
-  if (added == NULL) ms_error_set(err, MS_ARR, "out of memory for plans");
+  if (added == NULL) ms_error_memory(err, MS_ARR, "plans");
   if (plan == NULL) {
     free(added);
     return NULL;

@@ -210,7 +210,7 @@ ms_schedule *ms_schedule_new(const ms_grid *grid, const ms_owner *range_owner, u
     if (fill(schedule, range_owner) == 0) return schedule;
   }
   ms_schedule_destroy(&schedule);
-  ms_error_set(err, MS_WRK, "out of memory for a schedule of %u blocks", blocks);
+  ms_error_memory(err, MS_WRK, "a schedule of %u blocks", blocks);
   return NULL;
 }
 

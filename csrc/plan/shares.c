@@ -31,7 +31,7 @@ typedef struct builder {
 } builder;
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for the shares of a loop's replicas");
+  return ms_error_memory(err, MS_ARR, "the shares of a loop's replicas");
 }
 
 static int measure(builder *b, ms_error *err) {

@@ -42,7 +42,7 @@ int ms_stages_cut(const ms_grid *grid, const ms_layout *layout, uint64_t most, m
     int failed = size > most ? refuse(most, size, err) : 0;
     if (!failed && (stages->count == 0 || size > most - held)) {
       failed = add_stage(stages, &room);
-      if (failed) ms_error_set(err, MS_ARR, "out of memory for the stages of a loop");
+      if (failed) ms_error_memory(err, MS_ARR, "the stages of a loop");
       held = 0;
     }
     if (failed) {

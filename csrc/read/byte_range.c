@@ -21,7 +21,7 @@ int ms_byte_ranges_open(ms_byte_ranges *ranges, const char *path, size_t size, m
 static int reserve(char **buffer, size_t *capacity, size_t wanted, ms_error *err) {
   if (wanted <= *capacity) return 0;
   char *grown = realloc(*buffer, wanted);
-  if (grown == NULL) return ms_error_set(err, MS_ARR, "out of memory for the lines of the file");
+  if (grown == NULL) return ms_error_memory(err, MS_ARR, "the lines of the file");
   *buffer = grown;
   *capacity = wanted;
   return 0;

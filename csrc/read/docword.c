@@ -141,7 +141,7 @@ static int add_word(words *w, const char *line, size_t length, ms_error *err) {
   uint64_t end = w->offsets[w->count] + length;
   if (end > w->capacity) {
     char *grown = realloc(w->bytes, (size_t)end * 2);
-    if (grown == NULL) return ms_error_set(err, MS_ARR, "out of memory for the vocabulary");
+    if (grown == NULL) return ms_error_memory(err, MS_ARR, "the vocabulary");
     w->bytes = grown;
     w->capacity = end * 2;
   }
@@ -155,7 +155,7 @@ static int read_words(words *w, const char *path, int64_t expected, ms_error *er
   const char *line;
   size_t length;
   w->offsets = calloc((size_t)expected + 1, sizeof *w->offsets);
-  if (w->offsets == NULL) return ms_error_set(err, MS_ARR, "out of memory for the vocabulary");
+  if (w->offsets == NULL) return ms_error_memory(err, MS_ARR, "the vocabulary");
   if (ms_lines_open(&lines, path, err) != 0) return -1;
   int got;
   while ((got = ms_lines_next_data(&lines, NULL, 0, &line, &length, err)) == 1) {

@@ -11,7 +11,7 @@
 
 static int grow(void **vector, size_t element, int64_t capacity, ms_error *err) {
   void *grown = realloc(*vector, (size_t)capacity * element);
-  if (grown == NULL) return ms_error_set(err, MS_ARR, "out of memory for the file's entries");
+  if (grown == NULL) return ms_error_memory(err, MS_ARR, "the file's entries");
   *vector = grown;
   return 0;
 }

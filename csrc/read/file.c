@@ -25,6 +25,11 @@ static int file_error(const char *path, ms_error *err, const char *what) {
   return ms_error_place(err, path, 0);
 }
 
+static int memory_error(const char *path, ms_error *err, const char *what) {
+  ms_error_memory(err, MS_FIL, "%s", what);
+  return ms_error_place(err, path, 0);
+}
+
 static void free_writer(ms_file_writer *writer) {
   if (writer->fd >= 0) close(writer->fd);
   free(writer->path);
@@ -43,7 +48,7 @@ static int open_temporary(ms_file_writer *writer, mode_t mode, ms_error *err) {
   static unsigned counter;
   size_t directory = directory_length(writer->path), size = strlen(writer->path) + 64;
   writer->temporary = malloc(size);
-  if (writer->temporary == NULL) return file_error(writer->path, err, "out of memory");
+  if (writer->temporary == NULL) return memory_error(writer->path, err, "writing a file");
   for (int attempt = 0; attempt < 100; attempt++) {
     snprintf(writer->temporary, size, "%.*s.%s.%ld.%u.tmp", (int)directory, writer->path,
              writer->path + directory, (long)getpid(), ++counter);
@@ -72,14 +77,14 @@ ms_file_writer *ms_file_writer_open(const char *path, ms_error *err) {
   if (check_target(path, &mode, err) != 0) return NULL;
   ms_file_writer *writer = calloc(1, sizeof *writer);
   if (writer == NULL) {
-    file_error(path, err, "out of memory");
+    memory_error(path, err, "writing a file");
     return NULL;
   }
   writer->fd = -1;
   writer->path = realpath(path, NULL);
   if (writer->path == NULL) writer->path = strdup(path);
   if (writer->path == NULL || open_temporary(writer, mode, err) != 0) {
-    file_error(path, err, "out of memory");
+    memory_error(path, err, "writing a file");
     free_writer(writer);
     return NULL;
   }
@@ -167,10 +172,12 @@ ms_file_reader *ms_file_reader_open(const char *path, ms_error *err) {
   ms_file_reader *reader = S_ISREG(state.st_mode) ? calloc(1, sizeof *reader) : NULL;
   char *name = reader != NULL ? strdup(path) : NULL;
   if (name == NULL) {
-    const char *what = S_ISDIR(state.st_mode)    ? "is a directory, not a file"
-                       : !S_ISREG(state.st_mode) ? "is not a regular file"
-                                                 : "out of memory";
-    file_error(path, err, what);
+    if (S_ISREG(state.st_mode)) {
+      memory_error(path, err, "reading a file");
+    } else {
+      bool directory = S_ISDIR(state.st_mode);
+      file_error(path, err, directory ? "is a directory, not a file" : "is not a regular file");
+    }
     free(reader);
     close(fd);
     return NULL;
@@ -220,7 +227,7 @@ void ms_file_reader_close(ms_file_reader *reader) {
 
 void *ms_file_memory(uint64_t size, ms_error *err) {
   void *memory = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
-  if (memory == NULL) ms_error_set(err, MS_ARR, "out of memory for %" PRIu64 " bytes", size);
+  if (memory == NULL) ms_error_memory(err, MS_ARR, "%" PRIu64 " bytes", size);
   return memory;
 }
 

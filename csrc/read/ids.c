@@ -24,7 +24,7 @@
 #define NUMBER_SIZE 24 /* room for an int64 */
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for the file's ids");
+  return ms_error_memory(err, MS_ARR, "the file's ids");
 }
 
 static uint32_t hash_number(int64_t number) {

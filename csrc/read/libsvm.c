@@ -58,7 +58,7 @@ static int add_label(part *p, double label, ms_error *err) {
   if (p->rows == p->capacity) {
     int64_t capacity = p->capacity == 0 ? FIRST_CAPACITY : p->capacity * 2;
     double *grown = realloc(p->labels, (size_t)capacity * sizeof *grown);
-    if (grown == NULL) return ms_error_set(err, MS_ARR, "out of memory for the file's labels");
+    if (grown == NULL) return ms_error_memory(err, MS_ARR, "the file's labels");
     p->labels = grown;
     p->capacity = capacity;
   }
@@ -127,7 +127,7 @@ static int compare_ids(const void *a, const void *b) {
 static int check_distinct(const part *p, const cursor *c, int64_t first, ms_error *err) {
   size_t count = (size_t)(p->entries.count - first);
   int32_t *ids = malloc(count * sizeof *ids);
-  if (ids == NULL) return ms_error_set(err, MS_ARR, "out of memory");
+  if (ids == NULL) return ms_error_memory(err, MS_ARR, "the ids of a line");
   memcpy(ids, p->entries.at[1] + first, count * sizeof *ids);
   qsort(ids, count, sizeof *ids, compare_ids);
   int32_t twice = -1;

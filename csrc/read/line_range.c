@@ -18,7 +18,7 @@ struct ms_line_range {
 };
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for the lines of a file");
+  return ms_error_memory(err, MS_ARR, "the lines of a file");
 }
 
 static int add_cut(ms_cuts *cuts, int64_t offset, int64_t line, ms_error *err) {

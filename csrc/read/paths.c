@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for a list of files");
+  return ms_error_memory(err, MS_ARR, "a list of files");
 }
 
 static int refuse(const char *text, const char *why, ms_error *err) {

@@ -122,7 +122,7 @@ static int run_threads(run *r, ms_byte_range *first, ms_error *err) {
   r->first = first;
   r->turn = first->number;
   ms_threads_run(r->ranges.at_end ? 1 : threads, work, r);
-  if (!r->failed && r->starved) return ms_error_set(err, MS_ARR, "out of memory for reading");
+  if (!r->failed && r->starved) return ms_error_memory(err, MS_ARR, "reading");
   if (!r->failed) return 0;
   ms_error_set(err, (ms_code)r->err.code, "%s", r->err.message);
   return r->err.file[0] == '\0' ? -1 : ms_error_place(err, r->err.file, r->err.line);

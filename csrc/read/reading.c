@@ -64,7 +64,7 @@ ms_reading *ms_reading_start(ms_reader *reader, const ms_files *files, const voi
                              void *also, ms_error *err) {
   ms_reading *r = calloc(1, sizeof *r);
   if (r == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory for reading files");
+    ms_error_memory(err, MS_ARR, "reading files");
     return NULL;
   }
   r->reader = reader;

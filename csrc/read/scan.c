@@ -84,7 +84,7 @@ static void *read_range(const void *owner, const ms_byte_range *range, ms_error 
   const file_scan *f = owner;
   ms_part *part = calloc(1, f->scanner->part_size);
   if (part == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory for the contents of the file");
+    ms_error_memory(err, MS_ARR, "the contents of the file");
     return NULL;
   }
   part->scanner = f->scanner;
@@ -156,7 +156,7 @@ int ms_scan(const ms_files *files, const ms_scanner *scanner, void *owner, ms_pa
   if (scanner->look != NULL && look_at_first(files, scanner, owner, err) != 0) return -1;
   scan s = {.count = files->count, .failed = files->count};
   s.each = calloc((size_t)files->count + 1, sizeof *s.each);
-  if (s.each == NULL) return ms_error_set(err, MS_ARR, "out of memory for a list of files");
+  if (s.each == NULL) return ms_error_memory(err, MS_ARR, "a list of files");
   for (int64_t k = 0; k < s.count; k++) {
     s.each[k] = (file_scan){.files = files, .scanner = scanner, .owner = owner};
   }

@@ -55,13 +55,13 @@ static int fill_input(ms_source *source, size_t least, ms_error *err) {
 /* Looks whether it is gzip. */
 static int look(ms_source *source, ms_error *err) {
   source->input = malloc(INPUT_SIZE);
-  if (source->input == NULL) return failed(err, "out of memory");
+  if (source->input == NULL) return ms_error_memory(err, MS_FIL, "reading a file");
   if (fill_input(source, 2, err) != 0) return -1;
   if (source->end < 2 || source->input[0] != 0x1F || source->input[1] != 0x8B) return 0;
   z_stream *stream = calloc(1, sizeof *stream);
   if (stream == NULL || inflateInit2(stream, GZIP) != Z_OK) {
     free(stream);
-    return failed(err, "out of memory");
+    return ms_error_memory(err, MS_FIL, "reading a file");
   }
   source->inflater = stream;
   return 0;
@@ -114,7 +114,7 @@ static int inflate_some(ms_source *source, char *buffer, size_t size, size_t *go
     return 0;
   }
   if (state == Z_BUF_ERROR) return failed(err, "the gzip file is truncated");
-  if (state == Z_MEM_ERROR) return failed(err, "out of memory");
+  if (state == Z_MEM_ERROR) return ms_error_memory(err, MS_FIL, "reading a file");
   return ms_error_set(err, MS_FIL, "the gzip file is damaged: %s",
                       stream->msg != NULL ? stream->msg : zError(state));
 }

@@ -25,7 +25,7 @@ typedef struct part {
 } part;
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for the table");
+  return ms_error_memory(err, MS_ARR, "the table");
 }
 
 static int look(void *owner, const ms_lines *lines, const char *line, size_t length,

@@ -12,7 +12,7 @@
 #include "read/number.h"
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for the table");
+  return ms_error_memory(err, MS_ARR, "the table");
 }
 
 bool ms_table_is_missing(const ms_line_field *field) {

@@ -161,7 +161,7 @@ static ms_triple_batch *new_batch(const ms_triple_format *format, int64_t lines,
   }
   if (got) return batch;
   ms_triple_batch_free(batch);
-  ms_error_set(err, MS_ARR, "out of memory for the entries of the file");
+  ms_error_memory(err, MS_ARR, "the entries of the file");
   return NULL;
 }
 

@@ -26,7 +26,7 @@ typedef struct reader {
 } reader;
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for the entries of the file");
+  return ms_error_memory(err, MS_ARR, "the entries of the file");
 }
 
 static int look(void *owner, const ms_byte_range *range, ms_error *err) {

@@ -105,7 +105,7 @@ ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const double
   if (made == NULL || made->own == NULL || made->candidates == NULL ||
       (rule->delta && made->message == NULL)) {
     ms_filter_free(made);
-    ms_error_set(err, MS_ARR, "out of memory for a filter of %lld elements", (long long)count);
+    ms_error_memory(err, MS_ARR, "a filter of %lld elements", (long long)count);
     return NULL;
   }
   made->ledger = ledger ? (accounts *)made->own : NULL;

@@ -338,7 +338,7 @@ ms_gate *ms_gate_new(const ms_gate_setting *setting, const ms_gate_sets *sets, m
                       .ranges = sets->ranges};
     failed = allocate(&make) != 0 ? 1 : fill(&make, err);
   }
-  if (failed > 0) ms_error_set(err, MS_WRK, "out of memory for a gate of %u blocks", sets->blocks);
+  if (failed > 0) ms_error_memory(err, MS_WRK, "a gate of %u blocks", sets->blocks);
   clean_up(&make);
   if (failed != 0) ms_gate_destroy(&gate);
   return gate;

@@ -53,7 +53,7 @@ int ms_merge_range(double *sum, int64_t count, const ms_merge *merge, int64_t fi
   ms_pending_cursor few[FEW] = {0}, *cursors = few;
   if (merge->part_count > FEW) cursors = calloc(merge->part_count, sizeof *cursors);
   if (cursors == NULL) {
-    return ms_error_set(err, MS_ARR, "out of memory for merging what is pending in a buffer");
+    return ms_error_memory(err, MS_ARR, "merging what is pending in a buffer");
   }
   int failed = seek(merge, count, first, cursors, err);
   while (failed == 0 && first < end) {
@@ -182,7 +182,7 @@ static int apply_all(double *const *vectors, const ms_merge *merge, const ms_mer
                      ms_error *err) {
   batch *some = malloc(sizeof *some);
   if (some == NULL) {
-    return ms_error_set(err, MS_ARR, "out of memory for merging what is pending in a buffer");
+    return ms_error_memory(err, MS_ARR, "merging what is pending in a buffer");
   }
   some->merge = merge;
   some->vectors = vectors;
@@ -268,7 +268,7 @@ static int merge_one(const ms_merge *merge, const ms_merge_log *log, ms_error *e
                          calloc(merge->array_count, sizeof *wide.copies)};
   }
   if (wide.vectors == NULL || wide.copies == NULL) {
-    failed = ms_error_set(err, MS_ARR, "out of memory for merging what is pending in a buffer");
+    failed = ms_error_memory(err, MS_ARR, "merging what is pending in a buffer");
   }
   if (failed == 0) failed = widen(merge, &wide, err);
   pin(merge, 1);

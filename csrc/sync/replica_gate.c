@@ -41,7 +41,7 @@ ms_replica_gate *ms_replica_gate_new(const ms_gate_setting *setting, uint32_t re
   bool valid = have && made->gate != NULL;
   bool copied = valid && (reads == NULL || ms_gate_sets_writes(&heard, &made->reads) == 0);
   if (!have || (valid && !copied)) {
-    ms_error_set(err, MS_WRK, "out of memory for a gate of %u replicas", replicas);
+    ms_error_memory(err, MS_WRK, "a gate of %u replicas", replicas);
   }
   free(owner);
   if (copied) return made;

@@ -19,7 +19,7 @@ ms_sketch *ms_sketch_new(uint32_t width, uint32_t depth, uint64_t seed, ms_error
   if (made == NULL || cells == NULL) {
     free(made);
     free(cells);
-    ms_error_set(err, MS_ARR, "out of memory for a sketch of %u x %u cells", depth, width);
+    ms_error_memory(err, MS_ARR, "a sketch of %u x %u cells", depth, width);
     return NULL;
   }
   *made = (ms_sketch){.width = width, .depth = depth, .seed = seed, .cells = cells};

@@ -114,7 +114,7 @@ static int draw_regular(drawing *graph, uint32_t degree, uint64_t seed, ms_error
   size_t cells = (size_t)graph->count * graph->count;
   dice source = {.seed = seed};
   uint32_t *to = calloc(graph->count, sizeof *to);
-  if (to == NULL) return ms_error_set(err, MS_ARR, "out of memory for a topology");
+  if (to == NULL) return ms_error_memory(err, MS_ARR, "a topology");
   for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
     uint32_t drawn = 0;
     memset(graph->edge, 0, cells);
@@ -123,7 +123,7 @@ static int draw_regular(drawing *graph, uint32_t degree, uint64_t seed, ms_error
     int connected = is_connected(graph);
     if (connected != 0) {
       free(to);
-      return connected > 0 ? 0 : ms_error_set(err, MS_ARR, "out of memory for a topology");
+      return connected > 0 ? 0 : ms_error_memory(err, MS_ARR, "a topology");
     }
   }
   free(to);
@@ -186,7 +186,7 @@ static int list_edges(ms_topology *made, const drawing *graph, ms_error *err) {
   made->weight = calloc(edges + 1, sizeof *made->weight);
   made->own = calloc(rows + 1, sizeof *made->own);
   if (made->start == NULL || made->from == NULL || made->weight == NULL || made->own == NULL) {
-    return ms_error_set(err, MS_ARR, "out of memory for a topology");
+    return ms_error_memory(err, MS_ARR, "a topology");
   }
   uint32_t at = 0;
   for (size_t row = 0; row < rows; row++) {
@@ -292,7 +292,7 @@ static int make(ms_topology *made, uint32_t degree, uint64_t seed, const double 
   size_t n = made->count;
   int failed;
   graph.edge = calloc(made->period * n, n);
-  if (graph.edge == NULL) return ms_error_set(err, MS_ARR, "out of memory for a topology");
+  if (graph.edge == NULL) return ms_error_memory(err, MS_ARR, "a topology");
   bool weights = matrix != NULL && rows_sum_to_1(matrix, made->count);
   if (matrix != NULL) {
     failed = draw_matrix(&graph, matrix, weights, err);
@@ -324,7 +324,7 @@ ms_topology *ms_topology_new(int kind, uint32_t count, uint32_t degree, uint64_t
   }
   ms_topology *made = calloc(1, sizeof *made);
   if (made == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory for a topology");
+    ms_error_memory(err, MS_ARR, "a topology");
     return NULL;
   }
   made->kind = (uint32_t)kind;

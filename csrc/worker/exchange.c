@@ -42,11 +42,11 @@ int ms_exchange_begin(ms_worker *worker, ms_error *err) {
   if (count == 0 || worker->setup.shared) return 0;
   ms_arena *arena = job->arena;
   ms_exchange *exchange = ms_arena_take(arena, 1, sizeof *exchange);
-  if (exchange == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (exchange == NULL) return ms_error_memory(err, MS_WRK, "an exchange of arrays");
   exchange->mirrors = ms_arena_take(arena, count, sizeof *exchange->mirrors);
   exchange->partners = ms_arena_take(arena, schedule->workers, sizeof *exchange->partners);
   if (exchange->mirrors == NULL || exchange->partners == NULL) {
-    return ms_error_set(err, MS_WRK, "out of memory");
+    return ms_error_memory(err, MS_WRK, "an exchange of arrays");
   }
   find_partners(worker, exchange);
   job->exchange = exchange;
@@ -257,7 +257,7 @@ int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
   ms_exchange *exchange = worker->job.exchange;
   uint32_t block = worker->job.last;
   char *packed = malloc(MS_FRAME_PAYLOAD);
-  if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (packed == NULL) return ms_error_memory(err, MS_WRK, "an exchange of arrays");
   int failed = 0;
   for (uint32_t i = 0; failed == 0 && i < exchange->mirror_count; i++) {
     failed = send_changes(worker, &exchange->mirrors[i], from, packed, err);

@@ -22,7 +22,7 @@ static ms_mapped_memory_piece *append(ms_mapped_memory_piece **pieces, uint32_t 
                                       ms_error *err) {
   ms_mapped_memory_piece *grown = realloc(*pieces, ((size_t)*count + 1) * sizeof *grown);
   if (grown == NULL) {
-    ms_error_set(err, MS_WRK, "out of memory");
+    ms_error_memory(err, MS_WRK, "shared memory");
     return NULL;
   }
   *pieces = grown;

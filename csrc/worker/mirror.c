@@ -15,7 +15,7 @@ static int open_lists(ms_worker *worker, ms_mirror *mirror, ms_error *err) {
   const ms_operand *operand = &task->operands[number];
   mirror->now = ms_elements_of(operand, job->place[number], true);
   mirror->coming = ms_arena_take(job->arena, task->workers, sizeof *mirror->coming);
-  if (mirror->coming == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (mirror->coming == NULL) return ms_error_memory(err, MS_WRK, "the copy of an exchanged array");
   return ms_operand_open_lists(task->operands, task->operand_count, number, operand->handed,
                                job->place, &task->grid, &mirror->handed, err);
 }
@@ -32,7 +32,7 @@ static int open_copy(ms_worker *worker, ms_mirror *mirror, ms_error *err) {
   mirror->before = copy->pristine;
   size_t pieces = (size_t)ms_elements_count(&mirror->now) / MS_MIRROR_PIECE + 1;
   mirror->dirty = ms_arena_take(job->arena, pieces, sizeof *mirror->dirty);
-  return mirror->dirty == NULL ? ms_error_set(err, MS_WRK, "out of memory") : 0;
+  return mirror->dirty == NULL ? ms_error_memory(err, MS_WRK, "the copy of an exchanged array") : 0;
 }
 
 int ms_mirror_open(ms_worker *worker, ms_mirror *mirror, ms_error *err) {

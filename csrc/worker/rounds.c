@@ -21,7 +21,7 @@ int ms_rounds_prepare(ms_worker *worker, ms_error *err) {
   if (rounds->setting.name == NULL) return 0;
   uint32_t ranges = schedule->phase_blocks;
   uint32_t *owner = ms_arena_take(job->arena, ranges, sizeof *owner);
-  if (owner == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (owner == NULL) return ms_error_memory(err, MS_WRK, "the rounds of a loop");
   for (uint32_t r = 0; r < ranges; r++) owner[r] = schedule->range_owner[r].worker;
   ms_gate_sets sets = {.workers = schedule->workers,
                        .blocks = ranges,

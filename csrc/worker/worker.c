@@ -66,7 +66,7 @@ static int take_lane(ms_worker *worker, ms_error *err) {
   ms_notice notice = {0};
   int lane = -1;
   worker->lane_room = malloc(MS_CHANNEL_LIMIT);
-  if (worker->lane_room == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (worker->lane_room == NULL) return ms_error_memory(err, MS_WRK, "a worker");
   long got = ms_channel_receive(worker->channel, &notice, sizeof notice, &lane, SETUP_WAIT, err);
   if (got < 0) return -1;
   if (lane > 0) worker->lane = lane;
@@ -121,7 +121,7 @@ static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
 ms_worker *ms_worker_connect(int channel, ms_error *err) {
   ms_worker *worker = calloc(1, sizeof *worker);
   if (worker == NULL) {
-    ms_error_set(err, MS_WRK, "out of memory");
+    ms_error_memory(err, MS_WRK, "a worker");
     return NULL;
   }
   worker->channel = channel;
@@ -136,7 +136,7 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
     worker->neighbour_count = worker->setup.workers;
     ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
     if (worker->neighbours == NULL) {
-      ms_error_set(err, MS_WRK, "out of memory");
+      ms_error_memory(err, MS_WRK, "a worker");
     } else if (ms_link_send(&worker->control, frame, &hello, sizeof hello, err) == 0) {
       worker->control.lane = worker->lane;
       ms_trace(MS_TRACE_WORKERS, "connected pid=%ld", (long)getpid());

@@ -75,7 +75,7 @@ static int open_lists(ms_worker *worker, ms_error *err) {
   for (uint32_t i = 0; i < task->operand_count; i++) {
     if (operands[i].listed == 0) continue;
     ms_element_lists *lists = ms_arena_take(job->arena, 1, sizeof *lists);
-    if (lists == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+    if (lists == NULL) return ms_error_memory(err, MS_WRK, "lists of elements");
     if (ms_operand_open_lists(operands, task->operand_count, i, operands[i].listed, job->place,
                               &task->grid, lists, err) != 0) {
       return -1;
@@ -112,7 +112,7 @@ static int open_log(ms_worker *worker, ms_error *err) {
 static int prepare(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   const ms_text *text = &worker->incoming;
-  if (text->failed || job->arena == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (text->failed || job->arena == NULL) return ms_error_memory(err, MS_WRK, "a job");
   ms_task *task = &job->task;
   if (ms_task_read(task, text->bytes, text->length, worker->setup.shared, job->arena, err) != 0) {
     return -1;
@@ -132,7 +132,7 @@ static int prepare(ms_worker *worker, ms_error *err) {
   job->heard = ms_arena_take(job->arena, schedule->workers, sizeof *job->heard);
   job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
   if (job->place == NULL || job->told == NULL || job->heard == NULL || job->spent == NULL) {
-    return ms_error_set(err, MS_WRK, "out of memory");
+    return ms_error_memory(err, MS_WRK, "a job");
   }
   if (worker->setup.worker < schedule->workers) {
     job->share = ms_schedule_share(schedule, worker->setup.worker);
@@ -248,8 +248,10 @@ static int finish(ms_worker *worker, ms_error *err) {
   bool good =
       !job->failed && !ms_worker_cancelled(worker) && ms_worker_last_turn(worker) == UINT32_MAX;
   if (good && job->report.failed) {
-    if (ms_worker_stop(worker, MS_WRK, "out of memory for the results of a loop", err) != 0)
-      return -1;
+    ms_error trouble;
+    ms_error_clear(&trouble);
+    ms_error_memory(&trouble, MS_WRK, "a loop's results");
+    if (ms_worker_stop(worker, MS_WRK, trouble.message, err) != 0) return -1;
     good = false;
   }
   /* Others may have to run blocks whose changes they send here, too. */

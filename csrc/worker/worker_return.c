@@ -71,7 +71,7 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   runs.count = ms_elements_count(&runs.now);
   if (runs.count == 0) return 0;
   char *packed = malloc(MS_FRAME_PAYLOAD);
-  if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (packed == NULL) return ms_error_memory(err, MS_WRK, "a loop's results");
   int failed = 0;
   size_t size;
   while (failed == 0 && (size = ms_change_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {

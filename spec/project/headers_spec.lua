@@ -48,6 +48,15 @@ describe("C sources", function()
     assert.same({}, bare)
   end)
 
+  it("say in one place that memory is out", function()
+    local places = {}
+    for _, path in ipairs(files "*.[ch]") do
+      local text = path:find "_test%.c$" and "" or child.read(path):gsub("/%*.-%*/", "")
+      for _ in text:gmatch '"out of memory' do places[#places + 1] = path end
+    end
+    assert.same({"csrc/base/error.c"}, places)
+  end)
+
   it("are found where they say nothing", function()
     assert.same({1}, unsaid "int ms_a(void);")
     assert.same({4}, unsaid "/* A. */\nint ms_a(void);\n\nint ms_b(void);")

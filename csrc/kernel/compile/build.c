@@ -259,7 +259,7 @@ static void make_key(ms_build *build) {
 ms_build *ms_build_new(const char *text, size_t length, int fast, ms_error *err) {
   ms_build *build = calloc(1, sizeof *build);
   if (build == NULL) {
-    ms_error_set(err, MS_OPT, "out of memory");
+    ms_error_memory(err, MS_OPT, "compiling a kernel");
     return NULL;
   }
   build->fast = fast != 0;
@@ -276,7 +276,7 @@ ms_build *ms_build_new(const char *text, size_t length, int fast, ms_error *err)
              build->state == MS_BUILD_READY ? "yes" : "no");
     return build;
   }
-  ms_error_set(err, MS_OPT, "out of memory");
+  ms_error_memory(err, MS_OPT, "compiling a kernel");
   destroy(build);
   return NULL;
 }

@@ -35,7 +35,7 @@ static int hold(const char *bytes, size_t size) {
 ms_loaded_kernel *ms_loader_load(const char *bytes, size_t size, ms_error *err) {
   ms_loaded_kernel *object = calloc(1, sizeof *object);
   if (object == NULL) {
-    ms_error_set(err, MS_WRK, "out of memory");
+    ms_error_memory(err, MS_WRK, "a compiled kernel");
     return NULL;
   }
   object->fd = hold(bytes, size);

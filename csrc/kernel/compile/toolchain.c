@@ -43,7 +43,7 @@ int ms_toolchain_find(ms_toolchain *toolchain, ms_error *err) {
   const char *asked = getenv("CC");
   bool named = asked != NULL && asked[strspn(asked, SPACES)] != '\0';
   toolchain->copy = strdup(named ? asked : "cc");
-  if (toolchain->copy == NULL) return ms_error_set(err, MS_OPT, "out of memory");
+  if (toolchain->copy == NULL) return ms_error_memory(err, MS_OPT, "the compiler's name");
   char *rest = NULL, *word = strtok_r(toolchain->copy, SPACES, &rest);
   for (uint32_t w = 0; word != NULL; w++) {
     if (w == MS_TOOLCHAIN_WORDS) {

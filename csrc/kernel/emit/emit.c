@@ -132,13 +132,13 @@ int ms_emitter_prepare(ms_emitter *emitter) {
   if (!emitter->value_used || !emitter->pointer_used || !emitter->touched_used ||
       !emitter->stride_used || !emitter->extent_used || !emitter->spilled || !emitter->scalar ||
       !emitter->views || !emitter->parameter || find_parameters(emitter, captures) != 0) {
-    return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
+    return ms_error_memory(emitter->err, MS_ARR, "the text of a kernel");
   }
   emitter->rereads = rereads(emitter->job);
   if (choose_prefix(emitter) != 0 || find_indices(emitter) != 0 || find_scalars(emitter) != 0)
     return -1;
   if (ms_key_types_find(emitter) == 0 && ms_emitter_view_offsets(emitter) == 0) return 0;
-  return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
+  return ms_error_memory(emitter->err, MS_ARR, "the text of a kernel");
 }
 
 /* The rewritten body, twice if the first pass shows more captured values than fit into locals. */
@@ -351,12 +351,12 @@ int ms_emitter_info(ms_emitter *emitter, ms_kernel_info *info) {
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, 2 * scalars + 1, sizeof(uint32_t));
   if (info->params && info->spilled && info->results) return 0;
-  return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
+  return ms_error_memory(emitter->err, MS_ARR, "the text of a kernel");
 }
 
 int ms_kernel_emit(const ms_kernel_job *job, ms_text *out, ms_kernel_info *info, ms_error *err) {
   *info = (ms_kernel_info){.arena = ms_arena_new(0)};
-  if (info->arena == NULL) return ms_error_set(err, MS_ARR, "out of memory for a kernel");
+  if (info->arena == NULL) return ms_error_memory(err, MS_ARR, "a kernel");
   ms_emitter emitter = {.job = job, .arena = info->arena, .err = err};
   if (ms_emitter_prepare(&emitter) != 0 || ms_emitter_info(&emitter, info) != 0) return -1;
   ms_text body = {0}, opening = {0}, closing = {0};
@@ -375,7 +375,7 @@ int ms_kernel_emit(const ms_kernel_job *job, ms_text *out, ms_kernel_info *info,
   ms_text_free(&body);
   ms_text_free(&opening);
   ms_text_free(&closing);
-  return out->failed ? ms_error_set(err, MS_ARR, "out of memory for the text of a kernel") : 0;
+  return out->failed ? ms_error_memory(err, MS_ARR, "the text of a kernel") : 0;
 }
 
 void ms_kernel_info_clear(ms_kernel_info *info) {

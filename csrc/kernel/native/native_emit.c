@@ -21,7 +21,7 @@
 #include "kernel/native/prelude.h"
 
 static int out_of_memory(ms_error *err) {
-  return ms_error_set(err, MS_ARR, "out of memory for the text of a kernel");
+  return ms_error_memory(err, MS_ARR, "the text of a kernel");
 }
 
 /* Whether the memory of two captured arrays may be the same. */
