@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Several iterations of an outer loop at once, where an inner one sums up: the bits of the Lua
--- engine; and one at a time where a later iteration reads what an earlier one's tail writes.
+-- engine, also where sums stand in vectors; and one at a time where a later iteration reads what an
+-- earlier one's tail writes.
 -- MEISSA_TEST_SEED=n replays the random bodies.
 local array = require "meissa.array"
 local draws = require "spec.support.draws"
@@ -11,14 +12,15 @@ local FLAGS, RANDOM = "-O1", 30
 
 local function world()
   return {
-    X = array.rand({ 9, 7 }, { seed = 1 }), C = array.rand({ 11, 7 }, { seed = 2 }),
-    O = array.zeros({ 9, 11 }), at = array.zeros({ 9 }, { type = "int32" }),
-    F = array.rand({ 11, 7 }, { seed = 3, type = "float" }),
-    L = array.full({ 11, 7 }, 3, { type = "int64" }), n = 11, m = 7, sum = 0, low = 2, scale = 0.3,
+    X = array.rand({ 9, 13 }, { seed = 1 }), C = array.rand({ 13, 13 }, { seed = 2 }),
+    O = array.zeros({ 9, 13 }), at = array.zeros({ 9 }, { type = "int32" }),
+    F = array.rand({ 13, 13 }, { seed = 3, type = "float" }),
+    L = array.full({ 13, 13 }, 3, { type = "int64" }), n = 11, m = 13, sum = 0, low = 2,
+    scale = 0.3,
   }
 end
 
--- What it is, whether copies are made, the body of `for i in parallel(9)`.
+-- What it is, whether copies are made, the body of `for i in parallel(9)`, and whether vectors are.
 local bodies = {
   { "the nearest of rows", true, [[local best, near = 1e9, 0
     for c = 1, n do
@@ -26,28 +28,48 @@ local bodies = {
       for k = 1, m do local t = X[i][k] - C[c][k] d = d + t * t end
       if d < best then best, near = d, c end
     end
-    at[i] = near sum = sum + best]] },
+    at[i] = near sum = sum + best]], true },
   { "products with rows", true, [[local x = X[i]
     for c = 1, n do
       local w, s = C[c], scale
       for k = 1, m do s = s + x[k] * w[k] end
       O[i][c] = s
-    end]] },
+    end]], true },
+  { "sums and differences in vectors", true, [[for c = 1, n do
+      local s, p, q = 0, -0.0, X[i][1]
+      for k = low, m do
+        local half = (X[i][k] - scale) / 2
+        s = s + half * C[c][k]
+        p = p - half
+        q = -C[c][k - 1] * c + q
+      end
+      O[i][c] = s + p * q
+    end]], true },
   { "several sums", true, [[for c = 1, 10 do
       local s, p, q = 0, 1, X[i][1]
       for k = low, m do s, p = s + F[c][k], p * C[c][k] q = q - C[c][k] end
       O[i][c] = s + p * q
-    end]] },
+    end]], false },
+  { "a sum of what is summed up", true, [[for c = 1, n do
+      local s, p = 0, 0
+      for k = 1, m do s = s + C[c][k] p = p + s end
+      O[i][c] = p
+    end]], false },
+  { "rows that subscripts mix", true, [[for c = 1, n do
+      local s = 0
+      for k = 1, 9 do s = s + C[c][14 - k] * C[c][2 * k - k] end
+      O[i][c] = s
+    end]], false },
   { "downwards, by steps", true, [[for c = n, 1, -2 do
       local s = c
       for k = m, 1, -1 do s = s + math.sqrt(C[c][k]) end
       O[i][c] = s
-    end]] },
+    end]], false },
   { "counters", true, [[local count = 0
     for c = 1, n do
       local s = 0
       for k = 1, m do s = s + C[c][k] end
-      if s > 3 then count = count + 1 O[i][count] = s end
+      if s > 6 then count = count + 1 O[i][count] = s end
     end
     at[i] = count]] },
   { "an inner loop as long as the outer one says", false, [[for c = 1, m do
@@ -70,7 +92,7 @@ local bodies = {
   { "a tail that may end the loop", false, [[for c = 1, n do
       local s = 0
       for k = 1, m do s = s + C[c][k] end
-      if s > 4 then break end
+      if s > 7 then break end
       O[i][c] = s
     end]] },
   { "a subscript that may be wrong", false, [=[for c = 1, n do
@@ -90,10 +112,10 @@ local planes = {
   { "a product with a transposed matrix", true, [[local s = 0
     for k = 1, m do s = s + X[i][k] * C[j][k] end
     O[i][j] = s
-    if s > 1 then sum = sum + s end]] },
+    if s > 1 then sum = sum + s end]], true },
   { "a tail that stops", true, [[local s = 0
     for k = 1, m do s = s + X[i][k] * C[j][k] end
-    O[i][j + (s > 2.5 and 40 or 0)] = s]] },
+    O[i][j + (s > 4 and 40 or 0)] = s]] },
 }
 
 local Body = draws.class()
@@ -109,7 +131,7 @@ function Body:text()
   add("for c = %s, %s do", self:pick { "1", "low", "3" }, self:pick { "n", "n - 1", "10", "low" })
   add("local b = %s", self:pick { "C[c][1]", "c", "scale", "X[i][c % 7 + 1]" })
   for s = 1, sums do add("local s%d = %s", s, self:pick { "0", "1", "b", "-0.0" }) end
-  add("for k = %s, m do", self:pick { "1", "2", "low" })
+  add("for k = %s, m do", self:pick { "1", "2", "low", "8" })
   for s = 1, sums do
     add("s%d = s%d %s %s", s, s, self:pick { "+", "-", "*" }, self:term())
   end
@@ -124,15 +146,16 @@ end
 describe("copies of an outer loop (MEISSA_TEST_SEED=" .. seed .. ")", function()
   local list = {}
 
-  local function add(name, jammed, body, plane)
+  local function add(name, jammed, body, vectors, plane)
     local indices = plane and "i, j" or "i"
-    list[#list + 1] = { name = name, jammed = jammed, space = plane and { ranges = { { 1, 9 },
-      { 1, 11 } } } or { ranges = { { 1, 9 } } },
+    local ranges = plane and { { 1, 9 }, { 1, 11 } } or { { 1, 9 } }
+    list[#list + 1] = { name = name, jammed = jammed, vectors = vectors,
+      space = { ranges = ranges },
       text = ("for %s in parallel(x) do\n%s\nend"):format(indices, body) }
   end
 
-  for _, each in ipairs(bodies) do add(each[1], each[2], each[3]) end
-  for _, each in ipairs(planes) do add(each[1], each[2], each[3], true) end
+  for _, each in ipairs(bodies) do add(unpack(each, 1, 4)) end
+  for _, each in ipairs(planes) do add(each[1], each[2], each[3], each[4], true) end
   for number = 1, RANDOM do
     local worlds = dofile("spec/kernel/engines_world.lua")
     local body = setmetatable({ draw = worlds.draw(seed * 7919 + number) }, Body)
@@ -154,18 +177,37 @@ describe("copies of an outer loop (MEISSA_TEST_SEED=" .. seed .. ")", function()
     it("keep the bits of " .. each.name, function()
       local jammed = each.source:find("const int64_t v[%w_]+_3 = ") ~= nil
       if each.jammed ~= nil then assert.equal(each.jammed, jammed) end
+      local vectors = each.source:find("ms_four_sums%(t") ~= nil
+      if each.vectors ~= nil then assert.equal(each.vectors, vectors) end
       local words = native.compare(each.text, world, function() return each.space end, options)
       if words then error(words .. "\n" .. each.text, 0) end
     end)
   end
 
-  it("are made of many random bodies", function()
-    local count = 0
+  it("keep the bits of loops of any length", function()
+    for n = 1, 13 do
+      for _, m in ipairs { 0, 7, 8, 9, 10, 11, 12 } do
+        local function short()
+          local given = world()
+          given.n, given.m = n, m
+          return given
+        end
+        local each = list[2]
+        local words = native.compare(each.text, short, function() return each.space end, options)
+        if words then error(("%d x %d: %s"):format(n, m, words), 0) end
+      end
+    end
+  end)
+
+  it("are made of many random bodies, and vectors of some", function()
+    local count, vectors = 0, 0
     for _, each in ipairs(list) do
       if each.jammed == nil and each.source:find("const int64_t v[%w_]+_3 = ") then
         count = count + 1
+        if each.source:find("ms_four_sums%(t") then vectors = vectors + 1 end
       end
     end
     assert.is_true(count > RANDOM / 4)
+    assert.is_true(vectors > 0)
   end)
 end)

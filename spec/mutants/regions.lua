@@ -75,6 +75,23 @@ return {
     },
   },
   {
+    rule = "sums in vectors have their own terms, in their own order",
+    finders = {jam},
+    mutants = {
+      {"what the loop names otherwise is summed up apart", "csrc/kernel/native/c_fours.c",
+       "return ms_c_uses(fours->inner->kid[3], symbol) == 2 &&", "return"},
+      {"what is subtracted is added", "csrc/kernel/native/c_fours.c",
+       ".minus = minus}", ".minus = false}"},
+      {"what strips have summed up is summed up again", "csrc/kernel/native/c_fours.c",
+       "*first = fours->rest;", "(void)first;"},
+      {"iterations have the first one's sum", "csrc/kernel/native/c_fours.c",
+       "fours->sum[s].kept,\n              fours->copy);",
+       "fours->sum[s].kept, \"0\");"},
+      {"terms are exchanged out of order", "csrc/kernel/native/four_sums.h",
+       "b = MS_FOUR_OF(odd, odds, 0, 1, 4, 5);", "b = MS_FOUR_OF(odd, odds, 2, 3, 6, 7);"},
+    },
+  },
+  {
     rule = "sums of small integers are computed in 32 bits",
     finders = {small},
     mutants = {

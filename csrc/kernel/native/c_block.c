@@ -159,7 +159,7 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
                ? ms_c_text(w, "ms_coord%u[ms_from]", d + 1)
                : ms_c_text(w, "(ms_coord%u[ms_from] + (x1 - 1 - ms_from))", d + 1);
   if (w->copy > 0 && d + 1 == w->emitter->dims)
-    from = ms_c_text(w, "(%s + (%" PRId64 "))", from, w->copy * extent_of(w, d)->range.step);
+    from = ms_c_text(w, "(%s + (%s))", from, ms_c_jam_distance(w, extent_of(w, d)->range.step));
   *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};
   const ms_range *range = &extent_of(w, d)->range;
   if (symbol->assigned || !small(range)) {
@@ -236,6 +236,24 @@ static const char *draw_index(ms_writer *w, bool entries) {
   return index;
 }
 
+/* ---- an iteration ---- */
+
+static void write_inside(ms_writer *w, const void *body) {
+  ms_c_block(w, body);
+}
+
+static void write_iteration(ms_writer *w, bool entries) {
+  ms_c_variables_begin(w);
+  if (ms_emitter_draws(w->emitter->job)) ms_c_draws_begin(w, draw_index(w, entries));
+  declare_loop_variables(w, entries);
+  ms_c_line(w, "{");
+  ms_c_region(w, w->emitter->body, write_inside, w->emitter->body);
+  ms_c_line(w, "}");
+  if (w->emitter->leaves) ms_c_line(w, "ms_next:;");
+  ms_c_variables_end(w);
+  ms_c_cache_prefetch(w);
+}
+
 /* ---- several iterations at once ---- */
 
 static void declare_copy(ms_writer *w, const void *context) {
@@ -253,28 +271,24 @@ static void end_tail(ms_writer *w, const void *context) {
   ms_c_variables_end(w);
 }
 
+static void write_range_iteration(ms_writer *w, const void *context) {
+  (void)context;
+  write_iteration(w, false);
+}
+
 /* Goes over iterations of the innermost dimension, as long as several are left. */
 static void write_jammed(ms_writer *w, uint32_t d, const char *end) {
-  int64_t step = extent_of(w, d)->range.step;
   ms_c_outer outer = {.block = w->emitter->body,
                       .index = w->emitter->indices[d],
                       .declare = declare_copy,
                       .begin = begin_tail,
-                      .end = end_tail};
-  outer.next = ms_c_text(w, "x%u += %" PRId64, d + 1, step);
+                      .end = end_tail,
+                      .iteration = write_range_iteration,
+                      .name = ms_c_text(w, "x%u", d + 1),
+                      .last = end,
+                      .step = extent_of(w, d)->range.step};
   if (ms_emitter_draws(w->emitter->job) || w->emitter->value != NULL) return;
-  ms_text inside = {0}, *out = w->out;
-  w->out = &inside;
-  bool jammed = ms_c_jam(w, &outer);
-  w->out = out;
-  if (jammed) {
-    ms_c_line(w, "for (; x%u + (%" PRId64 ") %s %s; %s) {", d + 1, (MS_C_COPIES - 1) * step,
-              step > 0 ? "<=" : ">=", end, outer.next);
-    ms_text_append(w->out, inside.bytes, inside.length);
-    ms_c_line(w, "}");
-  }
-  w->failed = w->failed || inside.failed;
-  ms_text_free(&inside);
+  ms_c_jam(w, &outer);
 }
 
 /* ---- the function ---- */
@@ -304,22 +318,6 @@ void ms_c_bounds(ms_writer *w) {
               2 * d + 1);
   if (ms_nest_has_row(w->emitter))
     ms_c_line(w, "const int64_t rlo = bounds[%u], rhi = bounds[%u];", 2 * dims, 2 * dims + 1);
-}
-
-static void write_inside(ms_writer *w, const void *body) {
-  ms_c_block(w, body);
-}
-
-static void write_iteration(ms_writer *w, bool entries) {
-  ms_c_variables_begin(w);
-  if (ms_emitter_draws(w->emitter->job)) ms_c_draws_begin(w, draw_index(w, entries));
-  declare_loop_variables(w, entries);
-  ms_c_line(w, "{");
-  ms_c_region(w, w->emitter->body, write_inside, w->emitter->body);
-  ms_c_line(w, "}");
-  if (w->emitter->leaves) ms_c_line(w, "ms_next:;");
-  ms_c_variables_end(w);
-  ms_c_cache_prefetch(w);
 }
 
 /* The loops over a block: what draws are made at once is known once the inside is. */

@@ -3,18 +3,18 @@
  * Writing C in strict mode: unroll-and-jam. See c_jam.h. */
 #include "kernel/native/c_jam.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "kernel/emit/variable.h"
+#include "kernel/native/c_fours.h"
 #include "kernel/native/c_loop.h"
 #include "kernel/native/c_region_survey.h"
 #include "kernel/native/c_statement.h"
+#include "kernel/native/c_trip.h"
 
 /* Most variables of a text that copies are kept of. */
 #define MOST_SYMBOLS 1000
-
-/* Locals that the inner loop may sum up in: the registers end. */
-#define MOST_SUMS 3
 
 typedef struct ms_nest {
   ms_writer *w;
@@ -42,14 +42,6 @@ static bool is_steady(const ms_nest *nest, const ms_node *node) {
          (is_declared_in(symbol, nest->block) || !ms_c_is_assigned_in(nest->block, symbol, NULL));
 }
 
-static bool names(const ms_node *node, const ms_symbol *symbol) {
-  if (node->kind == MS_NAME && node->symbol == symbol) return true;
-  for (uint32_t k = 0; k < node->kids; k++) {
-    if (node->kid[k] != NULL && names(node->kid[k], symbol)) return true;
-  }
-  return false;
-}
-
 /* What an element is read of: the tail must not write it. */
 static bool is_readable(const ms_nest *nest, const ms_node *node) {
   ms_kind_of base = ms_typed_expression(nest->w->typed, node->kid[0]);
@@ -57,7 +49,7 @@ static bool is_readable(const ms_nest *nest, const ms_node *node) {
   if (base.object != MS_OBJECT_VIEW) return false;
   uint32_t dims = nest->w->emitter->job->bindings[base.array].dim_count;
   bool vectors = nest->index != NULL && base.given + 1 == dims &&
-                 ms_node_is_inside(node, nest->inner) && names(node->kid[1], nest->index);
+                 ms_node_is_inside(node, nest->inner) && ms_c_uses(node->kid[1], nest->index) > 0;
   return !vectors && !ms_c_is_written_in(nest->w, nest->block, base.array);
 }
 
@@ -156,7 +148,7 @@ static bool find_nest(ms_nest *nest, uint32_t *before) {
   for (uint32_t k = 0; k < 3 && nest->fits; k++) {
     if (nest->inner->kid[k] != NULL) ms_node_walk(nest->inner->kid[k], visit_end, nest);
   }
-  return nest->fits && nest->sums > 0 && nest->sums <= MOST_SUMS;
+  return nest->fits && nest->sums > 0 && nest->sums <= MS_C_FOURS_SUMS;
 }
 
 /* ---- the text ---- */
@@ -164,9 +156,11 @@ static bool find_nest(ms_nest *nest, uint32_t *before) {
 typedef struct ms_copies {
   ms_c_local *locals; /* those of the text, as the writer knows them */
   size_t size;
-  ms_c_local *of[MS_C_COPIES];
+  ms_c_local *of[MS_C_FOURS_COPIES];
   const ms_nest *nest;
   uint32_t before;
+  uint32_t count; /* of copies that are written */
+  ms_c_fours fours;
 } ms_copies;
 
 static bool find_copies(ms_writer *w, const ms_nest *nest, ms_copies *copies) {
@@ -176,7 +170,7 @@ static bool find_copies(ms_writer *w, const ms_nest *nest, ms_copies *copies) {
   copies->locals = code != NULL ? code->local : w->local;
   copies->size = symbols * sizeof(ms_c_local);
   if (symbols > MOST_SYMBOLS) return false;
-  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
+  for (uint32_t c = 0; c < MS_C_FOURS_COPIES; c++) {
     copies->of[c] = ms_arena_take(w->arena, symbols + 1, sizeof(ms_c_local));
     if (copies->of[c] == NULL) {
       w->failed = true;
@@ -197,12 +191,32 @@ static void leave(ms_writer *w, const ms_copies *copies) {
   w->copy = 0;
 }
 
+const char *ms_c_jam_distance(ms_writer *w, int64_t step) {
+  if (w->copies_left == NULL) return ms_c_text(w, "%" PRId64, w->copy * step);
+  return ms_c_text(w, "(%u < %s ? %u : %s - 1) * %" PRId64, w->copy, w->copies_left, w->copy,
+                   w->copies_left, step);
+}
+
+static void write_beginnings(ms_writer *w, const ms_c_outer *outer, ms_copies *copies,
+                             uint32_t count) {
+  const ms_node *block = outer->block;
+  copies->count = count;
+  for (uint32_t c = 0; c < count; c++) {
+    enter(w, copies, c);
+    outer->declare(w, outer->context);
+    for (uint32_t k = 0; k < copies->before; k++) ms_c_statement(w, block->kid[k]);
+    leave(w, copies);
+  }
+}
+
+/* ---- copies beside each other ---- */
+
 /* The inner loop's statements, of each copy. */
 static void write_inner(ms_writer *w, const void *context) {
   const ms_copies *copies = context;
   const ms_symbol *symbol = copies->nest->inner->symbols[0];
   const ms_c_local index = *ms_c_local_of(w, symbol);
-  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
+  for (uint32_t c = 0; c < copies->count; c++) {
     enter(w, copies, c);
     *ms_c_local_of(w, symbol) = index;
     ms_c_line(w, "{");
@@ -212,29 +226,116 @@ static void write_inner(ms_writer *w, const void *context) {
   }
 }
 
-static void write_copies(ms_writer *w, const ms_c_outer *outer, const ms_copies *copies) {
-  const ms_node *block = outer->block;
-  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
-    enter(w, copies, c);
-    outer->declare(w, outer->context);
-    for (uint32_t k = 0; k < copies->before; k++) ms_c_statement(w, block->kid[k]);
-    leave(w, copies);
-  }
-  if (!ms_c_for_jammed(w, copies->nest->inner, write_inner, copies)) w->stops = true;
+static const char *next_of(ms_writer *w, const ms_c_outer *outer) {
+  return ms_c_text(w, "%s += %" PRId64, outer->name, outer->step);
 }
 
 static void write_tails(ms_writer *w, const ms_c_outer *outer, const ms_copies *copies) {
   const ms_node *block = outer->block;
-  for (uint32_t c = 0; c < MS_C_COPIES; c++) {
+  for (uint32_t c = 0; c < copies->count; c++) {
     enter(w, copies, c);
     ms_c_line(w, "{");
     if (outer->begin != NULL) outer->begin(w, outer->context);
     for (uint32_t k = copies->before + 1; k < block->kids; k++) ms_c_statement(w, block->kid[k]);
     if (outer->end != NULL) outer->end(w, outer->context);
     ms_c_line(w, "}");
-    if (c + 1 < MS_C_COPIES) ms_c_line(w, "%s;", outer->next);
+    if (c + 1 < copies->count) ms_c_line(w, "%s;", next_of(w, outer));
     leave(w, copies);
   }
+}
+
+/* False: what is taken ahead of earlier iterations' tails may stop. */
+static bool write_copies(ms_writer *w, const ms_c_outer *outer, ms_copies *copies) {
+  bool stopped = w->stops;
+  ms_c_line(w, "for (; %s + (%" PRId64 ") %s %s; %s) {", outer->name,
+            (MS_C_COPIES - 1) * outer->step, outer->step > 0 ? "<=" : ">=", outer->last,
+            next_of(w, outer));
+  w->stops = false;
+  write_beginnings(w, outer, copies, MS_C_COPIES);
+  if (!ms_c_for_jammed(w, copies->nest->inner, NULL, write_inner, copies)) w->stops = true;
+  bool ahead = !w->stops;
+  w->stops = stopped;
+  if (ahead) write_tails(w, outer, copies);
+  ms_c_line(w, "}");
+  return ahead;
+}
+
+/* ---- sums in vectors ---- */
+
+static void write_strip(ms_writer *w, const void *context) {
+  ms_copies *copies = (ms_copies *)(uintptr_t)context;
+  const ms_symbol *symbol = copies->nest->inner->symbols[0];
+  const ms_c_local index = *ms_c_local_of(w, symbol);
+  for (uint32_t c = 0; c < copies->count; c++) {
+    enter(w, copies, c);
+    *ms_c_local_of(w, symbol) = index;
+    ms_c_fours_strip(w, &copies->fours, copies->fours.rest);
+    leave(w, copies);
+  }
+}
+
+static bool write_strips(ms_writer *w, const ms_c_outer *outer, ms_copies *copies, uint32_t count) {
+  bool fits = true;
+  write_beginnings(w, outer, copies, count);
+  for (uint32_t c = 0; c < count && fits; c++) {
+    enter(w, copies, c);
+    fits = ms_c_fours_begin(w, &copies->fours);
+    leave(w, copies);
+  }
+  fits = fits && ms_c_for_jammed(w, copies->nest->inner, copies->fours.rest, write_strip, copies);
+  ms_c_fours_keep(w, &copies->fours, count);
+  return fits;
+}
+
+/* Groups of iterations, as long as there are two. */
+static bool write_groups(ms_writer *w, const ms_c_outer *outer, ms_copies *copies) {
+  ms_c_fours *fours = &copies->fours;
+  const char *left = ms_c_temp(w);
+  ms_c_line(w, "#ifdef __AVX__");
+  ms_c_line(w, "for (int64_t %s; %s >= %d && (%s = (%s - %s) / %" PRId64 " + 1) > 1;) {", left,
+            fours->length, MS_C_FOURS_TERMS, left, outer->last, outer->name, outer->step);
+  ms_c_line(w, "int64_t %s;", fours->rest);
+  for (uint32_t s = 0; s < fours->sums; s++)
+    ms_c_line(w, "double %s[%d];", fours->sum[s].kept, MS_C_FOURS_COPIES);
+  w->copies_left = left;
+  ms_c_line(w, "if (%s > %d) {", left, MS_C_FOURS_COPIES / 2);
+  bool fits = write_strips(w, outer, copies, MS_C_FOURS_COPIES);
+  ms_c_line(w, "} else {");
+  fits = fits && write_strips(w, outer, copies, MS_C_FOURS_COPIES / 2);
+  ms_c_line(w, "}");
+  w->copies_left = NULL;
+  const ms_c_fours *around = w->fours;
+  w->fours = fours;
+  ms_c_line(w, "for (int64_t %s = 0; %s < %d && %s < %s; %s++, %s) {", fours->copy, fours->copy,
+            MS_C_FOURS_COPIES, fours->copy, left, fours->copy, next_of(w, outer));
+  if (fits) outer->iteration(w, outer->context);
+  ms_c_line(w, "}");
+  ms_c_line(w, "}");
+  ms_c_line(w, "#endif");
+  w->fours = around;
+  return fits;
+}
+
+/* ---- both ---- */
+
+/* Appends what `write` does, if that succeeds. */
+static bool try(ms_writer *w, const ms_c_outer *outer, ms_copies *copies,
+                bool (*write)(ms_writer *w, const ms_c_outer *outer, ms_copies *copies)) {
+  ms_text text = {0}, *out = w->out;
+  w->out = &text;
+  bool done = write(w, outer, copies);
+  w->out = out;
+  if (done) ms_text_append(w->out, text.bytes, text.length);
+  w->failed = w->failed || text.failed;
+  ms_text_free(&text);
+  w->line = 0;
+  return done;
+}
+
+static bool write_both(ms_writer *w, const ms_c_outer *outer, ms_copies *copies) {
+  if (outer->first != NULL) ms_c_line(w, "int64_t %s = %s;", outer->name, outer->first);
+  if (ms_c_fours_find(w, copies->nest->inner, &copies->fours)) try(w, outer, copies, write_groups);
+  return write_copies(w, outer, copies);
 }
 
 bool ms_c_jam(ms_writer *w, const ms_c_outer *outer) {
@@ -242,18 +343,5 @@ bool ms_c_jam(ms_writer *w, const ms_c_outer *outer) {
   ms_copies copies = {.nest = &nest};
   if (w->fast || w->careful > 0 || w->frames == 0 || w->copy > 0) return false;
   if (!find_nest(&nest, &copies.before) || !find_copies(w, &nest, &copies)) return false;
-  ms_text text = {0}, *out = w->out;
-  bool stopped = w->stops;
-  w->stops = false;
-  w->out = &text;
-  write_copies(w, outer, &copies);
-  bool ahead = !w->stops; /* what may stop cannot be taken ahead of earlier iterations' tails */
-  w->stops = stopped;
-  if (ahead) write_tails(w, outer, &copies);
-  w->out = out;
-  if (ahead) ms_text_append(w->out, text.bytes, text.length);
-  w->failed = w->failed || text.failed;
-  ms_text_free(&text);
-  w->line = 0;
-  return ahead;
+  return try(w, outer, &copies, write_both);
 }

@@ -24,14 +24,20 @@ typedef struct ms_c_outer {
   const ms_node *block;
   const ms_symbol *index; /* its variable, or that of its innermost dimension; NULL: none */
   const void *context;
-  void (*declare)(ms_writer *w, const void *context); /* its variables, for copy w->copy */
-  void (*begin)(ms_writer *w, const void *context);   /* before a tail; NULL: nothing */
-  void (*end)(ms_writer *w, const void *context);     /* after it; NULL: nothing */
-  const char *next;                                   /* C that takes the loop one iteration on */
+  void (*declare)(ms_writer *w, const void *context);   /* its variables, for copy w->copy */
+  void (*begin)(ms_writer *w, const void *context);     /* before a tail; NULL: nothing */
+  void (*end)(ms_writer *w, const void *context);       /* after it; NULL: nothing */
+  void (*iteration)(ms_writer *w, const void *context); /* appends one */
+  const char *name, *first, *last; /* C: its counter, where that begins, NULL: it has; its end */
+  int64_t step;
 } ms_c_outer;
 
-/* Appends the inside of a loop that runs MS_C_COPIES iterations and has gone all but one of them
- * on when it ends. False, and nothing is appended, where that is not possible or of no use. */
+/* Appends loops that run iterations, several at once, until less than MS_C_COPIES of them are left.
+ * The counter is declared if it has a beginning. False, and nothing is appended, where that is not
+ * possible or of no use. */
 bool ms_c_jam(ms_writer *w, const ms_c_outer *outer);
+
+/* How far on the iteration of copy w->copy is in a loop by such steps, as C. */
+const char *ms_c_jam_distance(ms_writer *w, int64_t step);
 
 #endif

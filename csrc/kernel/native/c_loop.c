@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "kernel/native/c_expression.h"
+#include "kernel/native/c_fours.h"
 #include "kernel/native/c_guard.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
@@ -150,8 +151,16 @@ static void declare_copy(ms_writer *w, const void *context) {
   *local = copied->variable;
   if (w->copy == 0) return;
   local->text = local->whole = ms_c_text(w, "%s_%u", copied->index, w->copy);
-  ms_c_line(w, "const int64_t %s = %s + (%" PRId64 ");", local->text, copied->index,
-            w->copy * copied->step);
+  ms_c_line(w, "const int64_t %s = %s + (%s);", local->text, copied->index,
+            ms_c_jam_distance(w, copied->step));
+}
+
+static void write_iteration(ms_writer *w, const void *context) {
+  const ms_copied *copied = context;
+  declare_copy(w, copied);
+  w->loops++;
+  ms_c_block(w, copied->loop->kid[3]);
+  w->loops--;
 }
 
 /* Several iterations at once, as long as there are so many: the loop's variable, which is declared
@@ -164,22 +173,13 @@ static bool write_jammed(ms_writer *w, const ms_node *loop, const char *index, c
   ms_c_outer outer = {.block = loop->kid[3],
                       .index = loop->symbols[0],
                       .context = &copied,
-                      .declare = declare_copy};
-  outer.next = next_of(w, index, step);
-  ms_text inside = {0}, *out = w->out;
-  w->out = &inside;
-  bool jammed = !loop->symbols[0]->assigned && ms_c_jam(w, &outer);
-  w->out = out;
-  if (jammed) {
-    ms_c_line(w, "int64_t %s = %s;", index, first);
-    ms_c_line(w, "for (; %s + (%" PRId64 ") %s %s; %s) {", index, (MS_C_COPIES - 1) * step,
-              step > 0 ? "<=" : ">=", last, outer.next);
-    ms_text_append(w->out, inside.bytes, inside.length);
-    ms_c_line(w, "}");
-  }
-  w->failed = w->failed || inside.failed;
-  ms_text_free(&inside);
-  return jammed;
+                      .declare = declare_copy,
+                      .iteration = write_iteration,
+                      .name = index,
+                      .first = first,
+                      .last = last,
+                      .step = step};
+  return !loop->symbols[0]->assigned && ms_c_jam(w, &outer);
 }
 
 /* A loop over whole numbers. */
@@ -217,6 +217,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   const char *last = limit->whole.text;
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? ms_c_trip(w, loop, &limit->whole) : 0;
+  bool resumed = ms_c_fours_resume(w, loop, &first);
   ms_c_sums sums;
   ms_c_sums_find(w, loop->kid[3], &sums);
   if (sums.count > 0) open_pieces(w, step, &first, &last);
@@ -227,7 +228,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   counted.head = ms_c_text(w, "for (%s; %s %s %s; %s) {",
                            jammed ? "" : ms_c_text(w, "int64_t %s = %s", index, first), index,
                            step > 0 ? "<=" : ">=", last, next_of(w, index, step));
-  if (jammed || step != 1) {
+  if (jammed || resumed || step != 1) {
     write_counted(w, &counted);
   } else {
     const char *const range[] = {first, last, index};
@@ -350,17 +351,29 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
   ms_c_line(w, "}");
 }
 
-bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, ms_c_write *write, const void *context) {
-  int64_t step = constant_step(w, loop);
-  ms_end start = {.node = loop->kid[0]}, limit = {.node = loop->kid[1]};
-  if (step == 0) return false;
-  start.whole = ms_c_integer_value(w, start.node);
-  limit.whole = ms_c_integer_value(w, limit.node);
-  if (!start.whole.known || !start.whole.unsigned_zero || !limit.whole.known) return false;
-  const char *index = ms_c_local_name(w, loop->symbols[0]);
+/* The ends of a loop that guards of frames that are open vouch for. */
+static bool know_ends(ms_writer *w, const ms_node *loop, ms_end *start, ms_end *limit) {
+  *start = (ms_end){.whole = ms_c_integer_value(w, loop->kid[0])};
+  *limit = (ms_end){.whole = ms_c_integer_value(w, loop->kid[1])};
+  return start->whole.known && start->whole.unsigned_zero && limit->whole.known;
+}
+
+const char *ms_c_for_length(ms_writer *w, const ms_node *loop) {
+  ms_end start, limit;
+  if (constant_step(w, loop) != 1 || !know_ends(w, loop, &start, &limit)) return NULL;
+  return ms_c_text(w, "%s - (%s) + 1", limit.whole.text, start.whole.text);
+}
+
+bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, const char *strips, ms_c_write *write,
+                     const void *context) {
+  int64_t step = constant_step(w, loop), by = strips != NULL ? MS_C_STRIP : 1;
+  ms_end start, limit;
+  if (step == 0 || !know_ends(w, loop, &start, &limit)) return false;
+  const char *index = strips != NULL ? strips : ms_c_local_name(w, loop->symbols[0]);
   ms_c_line(w, "#pragma GCC unroll 1");
-  ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start.whole.text, index,
-            step > 0 ? "<=" : ">=", limit.whole.text, next_of(w, index, step));
+  ms_c_line(w, "for (%s%s = %s; %s + (%" PRId64 ") %s %s; %s) {", strips != NULL ? "" : "int64_t ",
+            index, start.whole.text, index, (by - 1) * step,
+            step > 0 ? "<=" : ">=", limit.whole.text, next_of(w, index, by * step));
   know_variable(w, loop, &start, &limit, step, index);
   declare_variable(w, loop, index, true);
   w->loops++;

@@ -42,10 +42,10 @@ int64_t ms_c_trip(ms_writer *w, const ms_node *loop, const ms_integer_value *lim
   return search.loops ? 0 : search.extent;
 }
 
-static uint32_t uses(const ms_node *node, const ms_symbol *symbol) {
+uint32_t ms_c_uses(const ms_node *node, const ms_symbol *symbol) {
   uint32_t count = node->kind == MS_NAME && node->symbol == symbol ? 1 : 0;
   for (uint32_t k = 0; k < node->kids; k++) {
-    if (node->kid[k] != NULL) count += uses(node->kid[k], symbol);
+    if (node->kid[k] != NULL) count += ms_c_uses(node->kid[k], symbol);
   }
   return count;
 }
@@ -61,7 +61,8 @@ static bool visit_scan(ms_node *node, void *context) {
   const ms_symbol *symbol = node->kid[0]->symbol;
   if (symbol == NULL || symbol->declaration == NULL) return true;
   bool carried = symbol->declaration->begin < search->loop->begin;
-  if (carried && uses(search->loop->kid[3], symbol) > uses(node, symbol)) search->found = true;
+  if (carried && ms_c_uses(search->loop->kid[3], symbol) > ms_c_uses(node, symbol))
+    search->found = true;
   return !search->found;
 }
 

@@ -21,4 +21,7 @@ bool ms_c_is_scan(const ms_node *loop);
  * be made of it either. */
 bool ms_c_is_scatter(const ms_node *loop);
 
+/* How often a variable is named at a node and below it. */
+uint32_t ms_c_uses(const ms_node *node, const ms_symbol *symbol);
+
 #endif

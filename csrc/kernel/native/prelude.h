@@ -13,6 +13,7 @@
  *                          count [, x]): methods of float and double rows
  *   array/magnitudes.h     ms_row_magnitudes_<type>(pointer, stride, count)
  *   kernel/native/small_rows.h   ms_are_small: rows of small integers
+ *   kernel/native/four_sums.h   ms_four_sums: four sums in one register
  *   array/touched.h   ms_touch, ms_touch_row: marks of what is stored into
  *   kernel/emit/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
  *                          meissa.random and meissa.normal give (base/philox.h and base/normal.h

@@ -161,6 +161,8 @@ typedef struct ms_writer {
   uint32_t small_records;           /* of rows that the body looks through (c_small_sum.h) */
   uint32_t loops;                   /* inner loops around */
   uint32_t copy;                    /* which copy of a loop's block is written (c_jam.h) */
+  const char *copies_left;          /* C: how many iterations are left for them; NULL: enough */
+  const struct ms_c_fours *fours;   /* sums that iterations go on with (c_fours.h), or NULL */
   uint32_t whole_steps;             /* left for the integer that is looked for, */
   const struct ms_assumed *assumed; /* and what holds there, or NULL: c_chosen.c */
   ms_guard_frame frame[MS_FRAMES];
