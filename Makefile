@@ -27,7 +27,8 @@ LUA_CFLAGS  = $(if $(wildcard $(LUA_INCDIR)/luajit.h),-I$(LUA_INCDIR),`pkg-confi
 LIB_CFLAGS  = $(eval LIB_CFLAGS := $$(shell echo $(LUA_CFLAGS) `pkg-config --cflags \
               libzmq isl zlib`))$(LIB_CFLAGS)
 # isl.pc also asks for -lgmp, which Debian's libisl-dev does not bring and nothing here calls.
-LIB_LIBS    = $(eval LIB_LIBS := $$(shell pkg-config --libs libzmq zlib) \
+# ZeroMQ is loaded when it is needed (csrc/net/zeromq.h); only C tests are linked with it.
+LIB_LIBS    = $(eval LIB_LIBS := $$(shell pkg-config --libs zlib) \
               $$(shell pkg-config --libs-only-L isl) -lisl)$(LIB_LIBS)
 
 COMPILE = $(CC) $(MS_CFLAGS) $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -89,7 +90,7 @@ $(BUILD)/obj/%.o: csrc/%.c $(BUILD)/flags
 
 $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS) `pkg-config --libs libzmq`
 
 # The headers that native kernels are compiled with, as bytes for csrc/kernel/native/prelude.c.
 PRELUDE := $(addprefix csrc/,kernel/native/native.h kernel/native/fault.h kernel/native/value.h \

@@ -67,13 +67,6 @@ static void session_clear_shelf(void *end, uint32_t number, size_t used) {
 
 /* ------------------------------------------------------------------------------- sleeping */
 
-static bool all_up(const ms_session *session) {
-  for (uint32_t i = 0; i < session->config.workers; i++) {
-    if (!session->members[i].up) return false;
-  }
-  return true;
-}
-
 /* ms until then; -1: for ever. */
 static int timeout_until(uint64_t until) {
   if (until == 0) return -1;
@@ -91,7 +84,7 @@ static int session_wait(void *end, const ms_awaited *what, ms_error *err) {
   ms_polled *polled = &session->polled;
   polled->count = polled->at = 0;
   polled->turn = polled->ending = 0;
-  if (!ms_session_has_lanes(session) || !all_up(session)) { /* there may be a hello */
+  if (session->router != NULL) {
     add(polled, (ms_poll_item){.socket = session->router}, 0);
   }
   for (uint32_t i = 0; i < session->config.workers; i++) {
@@ -252,10 +245,16 @@ const ms_road ms_session_road = {.send = session_send,
 
 /* ------------------------------------------------------------------------------- its life */
 
-/* Binds the router. The gatekeeper comes before the first bind. */
+/* Binds the router of frames that do not go by lanes. The gatekeeper comes before the first bind.
+ */
 static int open_router(ms_session *session, ms_error *err) {
   bool tcp = session->config.tcp;
-  session->context = ms_context_new(A_SESSION + A_WORKER * session->config.workers, tcp, err);
+  uint32_t descriptors = A_SESSION + A_WORKER * session->config.workers;
+  if (ms_session_has_lanes(session)) {
+    if (ms_context_descriptors(descriptors, err) != 0) return -1;
+    return ms_directory_make(&session->directory, err);
+  }
+  session->context = ms_context_new(descriptors, tcp, err);
   if (session->context == NULL) return -1;
   char address[MS_DIRECTORY_SIZE + 32];
   if (tcp) {

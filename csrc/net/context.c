@@ -70,18 +70,20 @@ static unsigned long limit_of(__rlimit_resource_t resource) {
   return (unsigned long)limit.rlim_cur;
 }
 
-void *ms_context_new(uint32_t descriptors, bool keys, ms_error *err) {
-  uint32_t needed = OWN_DESCRIPTORS + descriptors;
+int ms_context_descriptors(uint32_t needed, ms_error *err) {
   int why = try_descriptors(needed);
-  if (why != 0) {
-    ms_error_set(err, MS_NET,
-                 "%u more file descriptors are needed for workers, and there are not so many: %s "
-                 "(this process may have %lu). Raise the limit, ulimit -n %u, or take fewer "
-                 "workers",
-                 needed, strerror(why), limit_of(RLIMIT_NOFILE), 1024 + needed / 1024 * 1024);
-    return NULL;
-  }
-  why = try_threads(OWN_THREADS + (keys ? 1 : 0));
+  if (why == 0) return 0;
+  return ms_error_set(
+      err, MS_NET,
+      "%u more file descriptors are needed for workers, and there are not so many: "
+      "%s (this process may have %lu). Raise the limit, ulimit -n %u, or take fewer "
+      "workers",
+      needed, strerror(why), limit_of(RLIMIT_NOFILE), 1024 + needed / 1024 * 1024);
+}
+
+void *ms_context_new(uint32_t descriptors, bool keys, ms_error *err) {
+  if (ms_context_descriptors(OWN_DESCRIPTORS + descriptors, err) != 0) return NULL;
+  int why = try_threads(OWN_THREADS + (keys ? 1 : 0));
   if (why != 0) {
     ms_error_set(err, MS_NET,
                  "no thread can be made, and messages need %d: %s. Raise what limits them: "
@@ -90,18 +92,19 @@ void *ms_context_new(uint32_t descriptors, bool keys, ms_error *err) {
                  OWN_THREADS + (keys ? 1 : 0), strerror(why));
     return NULL;
   }
-  void *context = zmq_ctx_new();
-  if (context == NULL) ms_error_set(err, MS_NET, "no ZeroMQ context: %s", zmq_strerror(errno));
+  if (ms_zeromq_load(err) != 0) return NULL;
+  void *context = ms_zmq.ctx_new();
+  if (context == NULL) ms_error_set(err, MS_NET, "no ZeroMQ context: %s", ms_zmq.strerror(errno));
   return context;
 }
 
 void ms_context_shut(void *context) {
-  if (context != NULL) zmq_ctx_shutdown(context);
+  if (context != NULL) ms_zmq.ctx_shutdown(context);
 }
 
 void ms_context_end(void **context) {
   if (*context == NULL) return;
-  zmq_ctx_shutdown(*context);
-  while (zmq_ctx_term(*context) != 0 && errno == EINTR) continue;
+  ms_zmq.ctx_shutdown(*context);
+  while (ms_zmq.ctx_term(*context) != 0 && errno == EINTR) continue;
   *context = NULL;
 }

@@ -12,6 +12,9 @@
 
 #include "base/error.h"
 
+/* Whether this process may open so many descriptors more. MS_NET, naming the limit. */
+int ms_context_descriptors(uint32_t needed, ms_error *err);
+
 /* A context for a process that goes on to open `descriptors` more, beside ZeroMQ's own; with `keys`
  * one that checks keys, too. NULL: MS_NET, naming the limit. */
 void *ms_context_new(uint32_t descriptors, bool keys, ms_error *err);

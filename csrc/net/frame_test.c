@@ -8,6 +8,7 @@
 #include <zmq.h>
 
 #include "base/test.h"
+#include "net/context.h"
 #include "net/link.h"
 
 /* A header with the fields that all have. */
@@ -78,11 +79,11 @@ static int receive(void *socket, ms_frame *frame) {
 }
 
 static void check_link(void) {
-  void *context = zmq_ctx_new(), *a = zmq_socket(context, ZMQ_PAIR);
+  ms_error err = {0};
+  void *context = ms_context_new(0, false, &err), *a = zmq_socket(context, ZMQ_PAIR);
   void *b = zmq_socket(context, ZMQ_PAIR);
   CHECK(zmq_bind(a, "inproc://link") == 0 && zmq_connect(b, "inproc://link") == 0);
   ms_link there = {.socket = a, .sender = 1}, here = {.socket = b, .sender = 2};
-  ms_error err = {0};
   ms_frame token = {.kind = MS_SAY_TOKEN}, got;
   for (uint32_t i = 0; i < MS_LINK_WINDOW; i++) {
     CHECK(ms_link_open(&there));

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Message: bytes on their way, as ZeroMQ holds them, so that what is received need not be copied.
+ * Message: bytes on their way. Those of one that was made are from malloc, those of one that was
+ * received are as ZeroMQ holds them, so that they need not be copied.
  *
  * Each message that was made or received is closed once, sent, or moved to another one. */
 #ifndef MS_NET_MESSAGE_H
 #define MS_NET_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 
 typedef struct ms_message {
-  _Alignas(8) unsigned char room[64]; /* ZeroMQ's */
+  void *bytes;
+  size_t size;
+  bool foreign;                       /* the bytes are those of `room` */
+  _Alignas(8) unsigned char room[64]; /* ZeroMQ's message */
 } ms_message;
 
 /* A message of `size` bytes that are to be written. MS_NET: out of memory. */

@@ -15,14 +15,15 @@
 #define SEAL 64 /* more bytes than CURVE adds to a message; the limit counts them */
 
 int ms_curve_keys_make(ms_curve_keys *keys, ms_error *err) {
-  if (zmq_curve_keypair(keys->server_public, keys->server_secret) == 0 &&
-      zmq_curve_keypair(keys->client_public, keys->client_secret) == 0) {
+  if (ms_zeromq_load(err) != 0) return -1;
+  if (ms_zmq.curve_keypair(keys->server_public, keys->server_secret) == 0 &&
+      ms_zmq.curve_keypair(keys->client_public, keys->client_secret) == 0) {
     return 0;
   }
   return ms_error_set(err, MS_NET,
                       "this ZeroMQ has no CURVE security, which TCP needs: %s; use "
                       "MEISSA_TRANSPORT=ipc",
-                      zmq_strerror(errno));
+                      ms_zmq.strerror(errno));
 }
 
 int ms_identity_make(char identity[MS_IDENTITY_SIZE], ms_error *err) {
@@ -43,9 +44,9 @@ typedef struct setting {
 static int apply(void *socket, const setting *settings, size_t count, ms_error *err) {
   for (size_t i = 0; i < count; i++) {
     if (settings[i].value == NULL) continue;
-    if (zmq_setsockopt(socket, settings[i].option, settings[i].value, settings[i].size) != 0) {
+    if (ms_zmq.setsockopt(socket, settings[i].option, settings[i].value, settings[i].size) != 0) {
       return ms_error_set(err, MS_NET, "ZeroMQ refuses socket option %d: %s", settings[i].option,
-                          zmq_strerror(errno));
+                          ms_zmq.strerror(errno));
     }
   }
   return 0;
@@ -68,9 +69,9 @@ static int set_keys(void *socket, const ms_curve_keys *keys, bool server, ms_err
 /* A configured socket, neither bound nor connected. */
 static void *make(void *context, int type, const ms_socket_options *options, bool server,
                   ms_error *err) {
-  void *socket = zmq_socket(context, type);
+  void *socket = ms_zmq.socket(context, type);
   if (socket == NULL) {
-    ms_error_set(err, MS_NET, "no ZeroMQ socket: %s", zmq_strerror(errno));
+    ms_error_set(err, MS_NET, "no ZeroMQ socket: %s", ms_zmq.strerror(errno));
     return NULL;
   }
   const int no_linger = 0, yes = 1;
@@ -88,7 +89,7 @@ static void *make(void *context, int type, const ms_socket_options *options, boo
       (options->keys == NULL || set_keys(socket, options->keys, server, err) == 0)) {
     return socket;
   }
-  zmq_close(socket);
+  ms_zmq.close(socket);
   return NULL;
 }
 
@@ -97,12 +98,12 @@ void *ms_socket_bind(void *context, const ms_socket_options *options, const char
   void *socket = make(context, ZMQ_ROUTER, options, true, err);
   if (socket == NULL) return NULL;
   size_t size = MS_ADDRESS_SIZE;
-  if (zmq_bind(socket, address) == 0 &&
-      zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) == 0) {
+  if (ms_zmq.bind(socket, address) == 0 &&
+      ms_zmq.getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) == 0) {
     return socket;
   }
-  ms_error_set(err, MS_NET, "cannot listen on %s: %s", address, zmq_strerror(errno));
-  zmq_close(socket);
+  ms_error_set(err, MS_NET, "cannot listen on %s: %s", address, ms_zmq.strerror(errno));
+  ms_zmq.close(socket);
   return NULL;
 }
 
@@ -110,14 +111,14 @@ void *ms_socket_connect(void *context, const ms_socket_options *options, const c
                         ms_error *err) {
   void *socket = make(context, ZMQ_DEALER, options, false, err);
   if (socket == NULL) return NULL;
-  if (zmq_connect(socket, address) == 0) return socket;
-  ms_error_set(err, MS_NET, "cannot connect to %s: %s", address, zmq_strerror(errno));
-  zmq_close(socket);
+  if (ms_zmq.connect(socket, address) == 0) return socket;
+  ms_error_set(err, MS_NET, "cannot connect to %s: %s", address, ms_zmq.strerror(errno));
+  ms_zmq.close(socket);
   return NULL;
 }
 
 void ms_socket_close(void **socket) {
-  if (*socket != NULL) zmq_close(*socket);
+  if (*socket != NULL) ms_zmq.close(*socket);
   *socket = NULL;
 }
 
@@ -131,7 +132,7 @@ static int poll_mixed(ms_poll_item *items, int count, int timeout) {
   }
   for (int i = 0; i < count; i++)
     all[i] = (zmq_pollitem_t){.socket = items[i].socket, .fd = items[i].fd, .events = ZMQ_POLLIN};
-  int ready = zmq_poll(all, count, timeout);
+  int ready = ms_zmq.poll(all, count, timeout);
   for (int i = 0; i < count; i++) items[i].ready = ready > 0 && all[i].revents != 0;
   if (all != few) free(all);
   return ready;
@@ -151,15 +152,35 @@ int ms_socket_poll(ms_poll_item *items, int count, int timeout, ms_error *err) {
   int ready = plain ? poll_plain(items, count, timeout) : poll_mixed(items, count, timeout);
   if (ready >= 0) return ready;
   if (errno == EINTR) return 0;
-  return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));
+  return ms_error_set(err, MS_NET, "waiting for messages failed: %s",
+                      plain ? strerror(errno) : ms_zmq.strerror(errno));
+}
+
+static void release(void *bytes, void *hint) {
+  (void)hint;
+  free(bytes);
+}
+
+/* A message as ZeroMQ's, which frees its bytes; NULL: no memory. */
+static zmq_msg_t *hand_over(ms_message *message) {
+  zmq_msg_t *foreign = ms_zeromq_message(message);
+  if (!message->foreign &&
+      ms_zmq.msg_init_data(foreign, message->bytes, message->size, release, NULL) != 0) {
+    return NULL;
+  }
+  message->foreign = true;
+  return foreign;
 }
 
 int ms_socket_send(void *socket, const char *to, ms_message *message, ms_error *err) {
-  if ((to == NULL || zmq_send(socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
-      zmq_msg_send(ms_zeromq_message(message), socket, ZMQ_DONTWAIT) >= 0) {
+  zmq_msg_t *foreign = hand_over(message);
+  if (foreign != NULL &&
+      (to == NULL || ms_zmq.send(socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
+      ms_zmq.msg_send(foreign, socket, ZMQ_DONTWAIT) >= 0) {
+    *message = (ms_message){0};
     return 0;
   }
-  ms_error_set(err, MS_NET, "a message cannot be sent: %s", zmq_strerror(errno));
+  ms_error_set(err, MS_NET, "a message cannot be sent: %s", ms_zmq.strerror(errno));
   ms_message_close(message);
   return -1;
 }
@@ -169,24 +190,24 @@ static void drop_parts(void *socket) {
   zmq_msg_t part;
   int more = 1;
   while (more) {
-    zmq_msg_init(&part);
-    if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
-      zmq_msg_close(&part);
+    ms_zmq.msg_init(&part);
+    if (ms_zmq.msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+      ms_zmq.msg_close(&part);
       return;
     }
-    more = zmq_msg_more(&part);
-    zmq_msg_close(&part);
+    more = ms_zmq.msg_more(&part);
+    ms_zmq.msg_close(&part);
   }
 }
 
 /* Receives the next part: 1, 0 when none is there. */
 static int next_part(void *socket, zmq_msg_t *part) {
-  zmq_msg_init(part);
+  ms_zmq.msg_init(part);
   int got;
   do {
-    got = zmq_msg_recv(part, socket, ZMQ_DONTWAIT);
+    got = ms_zmq.msg_recv(part, socket, ZMQ_DONTWAIT);
   } while (got < 0 && errno == EINTR);
-  if (got < 0) zmq_msg_close(part);
+  if (got < 0) ms_zmq.msg_close(part);
   return got >= 0;
 }
 
@@ -194,20 +215,25 @@ int ms_socket_receive(void *socket, char from[MS_IDENTITY_SIZE], ms_message *rec
   zmq_msg_t *message = ms_zeromq_message(received);
   if (!next_part(socket, message)) return 0;
   if (from != NULL) {
-    size_t length = zmq_msg_size(message);
-    bool good = length < MS_IDENTITY_SIZE && zmq_msg_more(message);
-    if (good) memcpy(from, zmq_msg_data(message), length);
+    size_t length = ms_zmq.msg_size(message);
+    bool good = length < MS_IDENTITY_SIZE && ms_zmq.msg_more(message);
+    if (good) memcpy(from, ms_zmq.msg_data(message), length);
     if (good) from[length] = '\0';
-    bool more = zmq_msg_more(message);
-    zmq_msg_close(message);
+    bool more = ms_zmq.msg_more(message);
+    ms_zmq.msg_close(message);
     if (!good) {
       if (more) drop_parts(socket);
       return -1;
     }
     if (!next_part(socket, message)) return -1;
   }
-  if (!zmq_msg_more(message)) return 1;
-  zmq_msg_close(message);
+  if (!ms_zmq.msg_more(message)) {
+    received->bytes = ms_zmq.msg_data(message);
+    received->size = ms_zmq.msg_size(message);
+    received->foreign = true;
+    return 1;
+  }
+  ms_zmq.msg_close(message);
   drop_parts(socket);
   return -1;
 }

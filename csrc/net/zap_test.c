@@ -46,7 +46,7 @@ int main(void) {
   ms_error err = {0};
   ms_curve_keys keys, others;
   CHECK(ms_curve_keys_make(&keys, &err) == 0 && ms_curve_keys_make(&others, &err) == 0);
-  context = zmq_ctx_new();
+  context = ms_context_new(0, true, &err);
   ms_zap *zap = ms_zap_start(context, &keys, &err);
   CHECK(zap != NULL);
   CHECK(ms_zap_start(context, &keys, &err) == NULL); /* the place is taken */

@@ -98,6 +98,16 @@ static inline int serve_blocks(int channel,
   return got == 0 ? 0 : 5;
 }
 
+static inline void bind_router(bench *b) {
+  ms_error err = {0};
+  char address[MS_ADDRESS_SIZE + 16];
+  snprintf(address, sizeof address, "ipc://%s/driver", b->directory.path);
+  ms_socket_options options = {.receive_limit = 0};
+  b->context = ms_context_new(0, false, &err);
+  b->router = ms_socket_bind(b->context, &options, address, b->address, &err);
+  CHECK(b->router != NULL);
+}
+
 /* Forks a process in which `serve` is a worker of a session of `workers`, and waits for its hello.
  * With `lanes` the session is one on one host.
  * To be called before this process has a ZeroMQ context. */
@@ -115,11 +125,7 @@ static inline int set_up(bench *b, uint32_t workers, int lanes, int (*serve)(int
   }
   close(ends[1]);
   b->channel = ends[0];
-  b->context = ms_context_new(0, false, NULL);
-  char address[MS_ADDRESS_SIZE + 16];
-  snprintf(address, sizeof address, "ipc://%s/driver", b->directory.path);
-  ms_socket_options options = {.receive_limit = 0};
-  b->router = ms_socket_bind(b->context, &options, address, b->address, &err);
+  if (!lanes) bind_router(b);
   ms_setup *setup = &b->setup;
   *setup = (ms_setup){.build = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL},
                       .workers = workers,
@@ -130,18 +136,20 @@ static inline int set_up(bench *b, uint32_t workers, int lanes, int (*serve)(int
   snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
   snprintf(setup->address, sizeof setup->address, "%s", b->address);
   snprintf(setup->directory, sizeof setup->directory, "%s", b->directory.path);
-  b->link =
-      (ms_link){.socket = b->router, .to = setup->identity, .sender = MS_DRIVER, .incarnation = 1};
   FILE *page = tmpfile();
   CHECK(page != NULL && ftruncate(fileno(page), (off_t)ms_status_page_size(workers)) == 0);
   CHECK(ms_channel_send(b->channel, setup, sizeof *setup, fileno(page), 1000, &err) == 0);
   fclose(page);
   if (lanes) give_lane(b);
+  b->link = (ms_link){.socket = b->router,
+                      .lane = b->lane,
+                      .to = setup->identity,
+                      .sender = MS_DRIVER,
+                      .incarnation = 1};
   ms_frame frame;
   int hello =
       receive(b, &frame, (char *)&b->hello, sizeof b->hello, 10000) && frame.kind == MS_SAY_HELLO;
   CHECK(hello);
-  b->link.lane = b->lane; /* from now on */
   return hello;
 }
 

@@ -202,7 +202,7 @@ static void attack_worker(int lanes) {
   uint64_t frames = lanes ? FRAMES / 8 : FRAMES; /* a worker that waits for a block looks rarely */
   for (uint64_t i = 0; i < frames; i++) {
     send_mutant(&b, &task, 2 + i);
-    if (i % 500 == 0) visit(b.context, b.hello.address);
+    if (i % 500 == 0 && !lanes) visit(b.context, b.hello.address);
     ms_frame cancel = {.kind = MS_SAY_CANCEL, .job = 2 + i};
     ms_link_send(&b.link, cancel, NULL, 0, &err);
     while (receive(&b, &got, payload, sizeof payload, i % 16 == 0 ? 1 : 0)) continue;
@@ -234,15 +234,16 @@ static int be_hostile(void) {
     return 1;
   }
   state = (uint64_t)getpid() * 7919;
-  void *context = zmq_ctx_new();
   ms_socket_options options = {.identity = setup.identity, .receive_limit = 0};
-  void *dealer = ms_socket_connect(context, &options, setup.address, &err);
-  ms_link link = {.socket = dealer, .sender = setup.worker, .incarnation = setup.incarnation};
+  void *dealer =
+      lane > 0 ? NULL
+               : ms_socket_connect(ms_context_new(0, false, &err), &options, setup.address, &err);
+  ms_link link = {
+      .socket = dealer, .lane = lane, .sender = setup.worker, .incarnation = setup.incarnation};
   ms_hello hello = {.address = "ipc:///nowhere"};
   snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
   ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
   ms_link_send(&link, frame, &hello, sizeof hello, &err);
-  link.lane = lane;
   char task[4096];
   uint64_t job = 0;
   while (job == 0) { /* PEERS, then TASK: its header tells the job */
@@ -269,7 +270,7 @@ static int be_hostile(void) {
       usleep(2000000);
       return 1;
     }
-    if (pick(12) == 0) {
+    if (pick(12) == 0 && lane == 0) {
       zmq_send(dealer, payload, size, pick(2) == 0 ? ZMQ_SNDMORE : 0);
       continue;
     }
@@ -300,9 +301,11 @@ static void attack_driver(const char *program, bool lanes) {
     ms_session *session = ms_session_start(&config, &err);
     CHECK(session != NULL);
     if (session == NULL) return;
-    void *context = zmq_ctx_new();
-    if (round % 8 == 0) visit(context, ms_session_address(session));
-    ms_context_end(&context);
+    if (round % 8 == 0 && !lanes) {
+      void *context = ms_context_new(0, false, &err);
+      visit(context, ms_session_address(session));
+      ms_context_end(&context);
+    }
     memcpy(values, before, 12 * sizeof *values);
     static const int64_t start[] = {1, 3, 5};
     ms_job_operand operand = {.operand = {.id = 1,

@@ -85,12 +85,13 @@ static int take_setup(ms_worker *worker, ms_error *err) {
   return failed != 0 || worker->road->by_frames ? failed : take_lane(worker, err);
 }
 
-/* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
+/* Where frames travel: binds the inbox, connects to the driver. The gatekeeper comes before the
+ * first bind. */
 static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   const ms_setup *setup = &worker->setup;
   const ms_curve_keys *keys = setup->tcp ? &setup->keys : NULL;
-  uint32_t neighbours = worker->road->by_frames ? setup->workers - 1 : 0;
-  worker->context = ms_context_new(A_WORKER + A_NEIGHBOUR * neighbours, keys != NULL, err);
+  uint32_t descriptors = A_WORKER + A_NEIGHBOUR * (setup->workers - 1);
+  worker->context = ms_context_new(descriptors, keys != NULL, err);
   if (worker->context == NULL) return -1;
   if (keys != NULL) {
     worker->zap = ms_zap_start(worker->context, keys, err);
@@ -110,12 +111,20 @@ static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   worker->inbox = ms_socket_bind(worker->context, &inbox, address, hello->address, err);
   if (worker->inbox == NULL) return -1;
   worker->dealer = ms_socket_connect(worker->context, &dealer, setup->address, err);
-  if (worker->dealer == NULL) return -1;
+  return worker->dealer == NULL ? -1 : 0;
+}
+
+/* Opens what leads to the driver and to the other workers: where memory is shared, the lane alone,
+ * without ZeroMQ. */
+static int open_link(ms_worker *worker, ms_hello *hello, ms_error *err) {
+  int failed = worker->road->by_frames ? open_sockets(worker, hello, err)
+                                       : ms_context_descriptors(A_WORKER, err);
   worker->control = (ms_link){.socket = worker->dealer,
-                              .sender = setup->worker,
-                              .incarnation = setup->incarnation,
+                              .lane = worker->lane,
+                              .sender = worker->setup.worker,
+                              .incarnation = worker->setup.incarnation,
                               .peer = MS_DRIVER};
-  return 0;
+  return failed;
 }
 
 ms_worker *ms_worker_connect(int channel, ms_error *err) {
@@ -131,14 +140,13 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
     ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", channel);
   } else if (take_setup(worker, err) == 0 &&
              ms_exit_guard_install(&worker->setup, channel, err) == 0 &&
-             open_sockets(worker, &hello, err) == 0) {
+             open_link(worker, &hello, err) == 0) {
     worker->neighbours = calloc(worker->setup.workers, sizeof *worker->neighbours);
     worker->neighbour_count = worker->setup.workers;
     ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
     if (worker->neighbours == NULL) {
       ms_error_memory(err, MS_WRK, "a worker");
     } else if (ms_link_send(&worker->control, frame, &hello, sizeof hello, err) == 0) {
-      worker->control.lane = worker->lane;
       ms_trace(MS_TRACE_WORKERS, "connected pid=%ld", (long)getpid());
       return worker;
     }

@@ -12,9 +12,9 @@ print(ok and "ran " .. A:sum() or tostring(err))
 ]=]
 
 -- Runs the script after a shell command that sets limits: what it printed.
-local function run(limits, environment)
+local function run(limits, environment, workers)
   local output, status = child.script(SCRIPT, {env = limits .. " && " .. (environment or "") ..
-    " MEISSA_WORKERS=2"})
+    " MEISSA_WORKERS=" .. (workers or 2)})
   assert.equal(0, status, output)
   return output
 end
@@ -24,7 +24,9 @@ describe("a process with few descriptors", function()
 
   for count = 8, 20 do
     it("is told of " .. count, function()
-      local output = run("ulimit -n " .. count, roads[count % #roads + 1])
+      -- Where ZeroMQ needs some, what one worker needs does not hide that.
+      local road = roads[count % #roads + 1]
+      local output = run("ulimit -n " .. count, road, road == "" and 2 or 1)
       assert.matches("NET: %d+ more file descriptors are needed for workers", output)
       assert.matches("this process may have " .. count, output, 1, true)
       assert.matches("ulimit -n 1024", output, 1, true)
@@ -39,7 +41,7 @@ describe("a process with few descriptors", function()
 
   it("never ends otherwise", function()
     for count = 21, 47 do
-      local output = run("ulimit -n " .. count)
+      local output = run("ulimit -n " .. count, roads[count % #roads + 1])
       assert.is_true(output == "ran 55\n" or output:match "NET: " ~= nil, output)
     end
   end)
@@ -56,10 +58,39 @@ describe("a process whose files may not be large", function()
 end)
 
 describe("a process that can make no thread", function()
-  it("is told which limits there are", function()
-    -- Stacks larger than all of its memory may be.
-    local output = run("ulimit -v 4000000 && ulimit -s 5000000")
+  -- Stacks larger than all of its memory may be.
+  local limits = "ulimit -v 4000000 && ulimit -s 5000000"
+
+  it("is told which limits there are where messages need one", function()
+    local output = run(limits, "MEISSA_SHM=0")
     assert.matches("NET: no thread can be made", output, 1, true)
     assert.matches("ulimit -u (processes and threads), ulimit -v", output, 1, true)
+  end)
+
+  it("runs loops where memory is shared", function()
+    assert.equal("ran 55\n", run(limits))
+  end)
+end)
+
+describe("a process that has no ZeroMQ", function()
+  local where = child.directory()
+  child.write(where .. "/libzmq.so.5", "")
+  local library = "LD_LIBRARY_PATH=" .. where
+  teardown(function()
+    os.remove(where .. "/libzmq.so.5")
+    child.remove(where)
+  end)
+
+  it("runs loops where memory is shared", function()
+    assert.equal("ran 55\n", run("true", library))
+  end)
+
+  it("is told so where it is not", function()
+    for _, road in ipairs {"MEISSA_SHM=0", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp",
+                           "MEISSA_TRANSPORT=tcp"} do
+      local output = run("true", library .. " " .. road)
+      assert.matches("NET: ZeroMQ cannot be loaded, by which workers", output, 1, true)
+      assert.matches("libzmq.so.5: file too short", output, 1, true)
+    end
   end)
 end)

@@ -18,7 +18,6 @@ local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
 local compiled = {spec = "spec/driver/compiled_spec.lua"}
 local interrupts = {spec = "spec/driver/interrupt_spec.lua"}
-
 local segments = {spec = "csrc/array/segment_test.c"}
 
 return {
@@ -224,6 +223,16 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
        "#define OWN_DESCRIPTORS 12", "#define OWN_DESCRIPTORS 0"},
       {"threads are not", "csrc/net/context.c",
        "why = try_threads(OWN_THREADS + (keys ? 1 : 0));", "why = try_threads(0);"},
+    },
+  },
+  {
+    rule = "where memory is shared, nothing of ZeroMQ is loaded or made",
+    finders = {limits},
+    mutants = {
+      {"the driver opens its socket", "csrc/driver/session_road.c",
+       "if (ms_session_has_lanes(session)) {", "if (false) {"},
+      {"workers open theirs", "csrc/worker/worker.c",
+       "worker->road->by_frames ? open_sockets", "true ? open_sockets"},
     },
   },
   {

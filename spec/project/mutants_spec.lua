@@ -26,6 +26,7 @@ local PROMISED = {
   "bytecode is used where its text is that of the file",
   "C names in declarations are Meissa's own",
   "descriptors and threads are asked for before ZeroMQ is",
+  "where memory is shared, nothing of ZeroMQ is loaded or made",
   "foreign text takes time in proportion to its length; what was raised arrives",
   "what is remembered of texts takes 32 MB at most",
   "Ctrl-C is heard whenever it comes, and leaves nothing half done",
