@@ -99,6 +99,22 @@ for _, shm in ipairs {true, false} do
       list[1].id = 0
       assert.equal(N * (N + 1) / 2 - 1, run())
     end)
+
+    it("are lists of lines, too", function()
+      local lines = {}
+      for k = 1, N do lines[k] = ("x"):rep(100) .. k end
+      local function run()
+        local sum, expected = 0, 0
+        for i in parallel(N) do sum = sum + #lines[i] + lines[i]:byte() end
+        for i = 1, N do expected = expected + #lines[i] + lines[i]:byte() end
+        assert.equal(expected, sum)
+      end
+      assert.equal(1, encodings(lines, run))
+      assert.equal(0, encodings(lines, run))
+      lines[N / 2] = ("y"):rep(100) .. N / 2
+      assert.equal(1, encodings(lines, run))
+      assert.equal(0, encodings(lines, run))
+    end)
   end)
 end
 

@@ -96,6 +96,21 @@ return {
        " and encoded.is(value, noted.content)\n", "\n"},
       {"large ones are encoded with the others first", "lua/meissa/kernel/large_values.lua",
        "  packing:take_out(true)\n", ""},
+      {"a list of lines is what it was", "lua/meissa/kernel/large_values.lua",
+       "kept and string_lists.state(value) == noted.content", "kept"},
+    },
+  },  {
+    rule = "a list of strings is known as long as it is one, with the same strings",
+    finders = {{spec = "spec/base/string_lists_spec.lua"}},
+    mutants = {
+      {"other keys do not count", "lua/meissa/base/string_lists.lua",
+       "  return left == 0\n", "  return left <= 0\n"},
+      {"keys of the hash part do not count", "lua/meissa/base/string_lists.lua",
+       "return key == nil and rawget", "return rawget"},
+      {"an element 0 does not count", "lua/meissa/base/string_lists.lua",
+       " and rawget(list, 0) == nil", ""},
+      {"an index without element is anywhere", "lua/meissa/base/string_lists.lua",
+       "  if told then return", "  if told or key then return"},
     },
   },  {
     rule = "sums by key have keys that no function of the body changes meanwhile",

@@ -101,6 +101,7 @@ local PROMISED = {
   "what is combined in one way everywhere is a reduction",
   "ties are broken by an index",
   "a captured table that is sent once is sent again when anything in it has changed",
+  "a list of strings is known as long as it is one, with the same strings",
   "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",
   "what stands outside of a loop returns as itself, and functions of the body do not",

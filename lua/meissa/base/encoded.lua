@@ -12,6 +12,7 @@ local ffi = require "ffi"
 
 local lib = require("meissa.base.c_core").lib
 local interrupt = require "meissa.base.interrupt"
+local string_lists = require "meissa.base.string_lists"
 local M = {}
 
 local function decode(bytes, integers)
@@ -80,6 +81,7 @@ end
 -- @tab value its metatable is not looked at
 function M.is_plain(value)
   local plain = core.is_plain(value)
+  if plain == nil and string_lists.state(value) then return true end
   if plain == nil then
     plain = encode_plain(value, false) ~= nil
     release()

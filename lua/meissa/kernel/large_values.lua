@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
 local serialize = require "meissa.kernel.serialize"
+local string_lists = require "meissa.base.string_lists"
 local core = require "meissa.core"
 local ffi = require "ffi"
 local unpack_values = require "meissa.kernel.unpack"
@@ -95,8 +96,10 @@ local function has_tables(values, root, count)
   return last == count
 end
 
--- The content of a table without metatables as a string.
+-- What stands for the content of a table without metatables: the encoding, if nothing else does.
 local function content_of(value)
+  local state = string_lists.state(value)
+  if state then return state end
   local ok, text = interrupt.pcall(buffer.encode, value)
   return ok and text or nil
 end
@@ -117,6 +120,9 @@ local function is_unchanged(noted, value)
   local values = noted.encoder.values
   local kept = noted.count == 1 and values[1] == value and getmetatable(value) == nil or
     noted.count > 1 and has_tables(values, value, noted.count)
+  if type(noted.content) == "table" then
+    return kept and string_lists.state(value) == noted.content
+  end
   return kept and encoded.is(value, noted.content)
 end
 
