@@ -124,7 +124,8 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verd
         [MS_ROLE_SLICED] = "sliced",       [MS_ROLE_LISTED] = "listed",
         [MS_ROLE_COUNTED] = "counted",     [MS_ROLE_MARKED] = "marked"};
     bool reduction = scalar->role == MS_ROLE_REDUCTION;
-    lua_createtable(L, 0, 9);
+    lua_createtable(L, 0, 10);
+    ms_set_boolean(L, "exact", scalar->exact);
     ms_set_boolean(L, "ranked", scalar->ranked);
     ms_set_number(L, "capture", scalar->capture + 1);
     ms_set_string(L, "role", head ? "head" : roles[scalar->role]);

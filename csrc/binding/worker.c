@@ -3,10 +3,12 @@
  * Workers and their jobs as Lua values, for lua/meissa/worker/init.lua.
  *
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
+ *   worker:rest(ms) -> boolean
  *   job = {key, kernel, forgets, run, ranges, mark}     job:operands() -> {operand, ...}
  *   job:equip(memory), a cdata ms_block_local that lives as long as the job
  *   job:version(versions), a cdata ms_versions that lives as long as the job
- *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
+ *   job:next_block() -> block, range, ... | nil      job:block_done(bytes | false)
+ *   job:may_defer() -> boolean
  *   job:fail(bytes, order)                           job:print(bytes)
  *   job:meet(count, stays) -> boolean                job:leave()
  *   job:post(stays)   job:posts() -> number | nil    job:await_posts(number) -> boolean
@@ -61,9 +63,16 @@ static int job_block_done(lua_State *L) {
   ms_error err;
   ms_error_clear(&err);
   size_t size = 0;
-  const char *bytes = luaL_optlstring(L, 2, "", &size);
+  bool defers = lua_isboolean(L, 2);
+  const char *bytes = defers ? "" : luaL_optlstring(L, 2, "", &size);
+  if (defers) ms_worker_defer(worker);
   if (ms_worker_block_done(worker, bytes, size, &err) != 0) return raise(L, &err);
   return 0;
+}
+
+static int job_may_defer(lua_State *L) {
+  lua_pushboolean(L, ms_worker_may_defer(job_worker(L)));
+  return 1;
 }
 
 /* job:version(versions): see ms_worker_version. */
@@ -191,6 +200,7 @@ static int job_operands(lua_State *L) {
 
 static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
                                        {"block_done", job_block_done},
+                                       {"may_defer", job_may_defer},
                                        {"equip", job_equip},
                                        {"version", job_version},
                                        {"run_native", job_run_native},
@@ -296,9 +306,23 @@ static int worker_next(lua_State *L) {
   return 1;
 }
 
+/* worker:rest(ms): see ms_worker_rest. Whether there is time. */
+static int worker_rest(lua_State *L) {
+  ms_worker *worker = check_worker(L, 1);
+  ms_error err;
+  ms_error_clear(&err);
+  int got = ms_worker_rest(worker, (int)luaL_checkinteger(L, 2), &err);
+  if (got < 0) return raise(L, &err);
+  lua_pushboolean(L, got);
+  return 1;
+}
+
 void ms_bind_worker(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"next", worker_next}, {"number", worker_number}, {"close", worker_close}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"next", worker_next},
+                                     {"rest", worker_rest},
+                                     {"number", worker_number},
+                                     {"close", worker_close},
+                                     {NULL, NULL}};
   static const luaL_Reg functions[] = {{"worker", worker_new}, {NULL, NULL}};
   luaL_newmetatable(L, WORKER);
   lua_newtable(L);

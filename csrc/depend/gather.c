@@ -46,9 +46,13 @@ static bool is_old(const search *look, const ms_node *node, const ms_node *targe
   return ms_node_same_value(&look->all, node->kid[0], target);
 }
 
+/* Sums of whole numbers up to this one are exact for longer than loops run. */
+#define MOST_WHOLE 1024
+
 static bool is_whole(const ms_node *node) {
   node = ms_node_bare(node);
-  return node->kind == MS_NUMBER && !node->boxed && node->number == (double)(int32_t)node->number;
+  if (node->kind != MS_NUMBER || node->boxed || !(node->number <= MOST_WHOLE)) return false;
+  return node->number == (double)(int32_t)node->number;
 }
 
 /* h[k] itself, of the target's k */

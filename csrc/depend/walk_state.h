@@ -57,7 +57,7 @@ typedef struct ms_guarded_jump {
 typedef enum ms_gathering {
   MS_GATHERS_NOTHING,
   MS_GATHERS_LIST,
-  MS_GATHERS_COUNTS, /* by whole numbers written out, so that the sums are exact */
+  MS_GATHERS_COUNTS, /* by small whole numbers written out, so that the sums are exact */
   MS_GATHERS_SUMS,
   MS_GATHERS_MARK, /* a set, by one statement */
   MS_GATHERS_MARKS /* by several */

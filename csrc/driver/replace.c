@@ -131,11 +131,22 @@ static void start(ms_session *session, ms_worker_handle *member, uint32_t finish
   member->due = session->road->now() + (uint64_t)UP_WAIT * MS_MILLISECOND;
 }
 
+/* How many blocks of a worker that has ended need not be run again: those that it has finished;
+ * where nothing is written, those whose reports are there, which may come with later blocks'. */
+static uint32_t told_by(const ms_session *session, const ms_worker_handle *member) {
+  const ms_run *run = session->run;
+  uint32_t finished = ms_recover_finished(session, member->number);
+  if (run->checkpoint.size == 0 || run->undo.part_count > 0) return finished;
+  const ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(&run->checkpoint, member->number);
+  uint64_t told = atomic_load(&slot->finished);
+  return told < finished ? (uint32_t)told : finished;
+}
+
 /* Undoes `block`, which a member was running when it ended (MS_NO_BLOCK: none), alone, and starts a
  * process that goes on there, if that is possible. */
 static bool replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
   ms_run *run = session->run;
-  uint32_t finished = ms_recover_finished(session, member->number);
+  uint32_t finished = told_by(session, member);
   if (!may_replace(session, member, block) || !take_report(session, member, finished)) return false;
   if (block != MS_NO_BLOCK) {
     if (!ms_block_checkpoint_undo(&run->checkpoint, member->number, block)) return false;

@@ -100,12 +100,17 @@ static bool grow(ms_key_sums *sums) {
   return true;
 }
 
+/* Key `number` as it stands among the items. */
+static ms_encoded_item item_of(const ms_key_sums *sums, uint64_t number) {
+  const size_t *ends = (const size_t *)(const void *)sums->ends.bytes;
+  size_t begin = number == 0 ? 0 : ends[number - 1];
+  return (ms_encoded_item){.bytes = sums->items.bytes + begin, .size = ends[number] - begin};
+}
+
 /* Whether key `number` is this string or boolean. */
 static bool is_key(const ms_key_sums *sums, uint64_t number, const ms_encoded_item *key) {
-  const size_t *ends = (const size_t *)(const void *)sums->ends.bytes;
-  size_t from = number == 0 ? 0 : ends[number - 1];
-  return ends[number] - from == key->size &&
-         memcmp(sums->items.bytes + from, key->bytes, key->size) == 0;
+  ms_encoded_item item = item_of(sums, number);
+  return item.size == key->size && memcmp(item.bytes, key->bytes, key->size) == 0;
 }
 
 /* Gives a key the next number. */
@@ -180,4 +185,65 @@ void ms_key_sums_add(ms_key_sums *sums) {
   double *values = ms_key_sums_values(sums);
   for (size_t k = 0; k < count; k++) values[noted[k].key] += noted[k].value;
   sums->noted.length = 0;
+}
+
+/* ------------------------------------------------------------------------------- arranging */
+
+/* Whether a key goes before another one. */
+static bool is_before(const ms_key_sums *sums, const place *one, const place *other) {
+  if (one->hash != other->hash) return one->hash < other->hash;
+  ms_encoded_item first = item_of(sums, one->key - 1), second = item_of(sums, other->key - 1);
+  if (first.size != second.size) return first.size < second.size;
+  return memcmp(first.bytes, second.bytes, first.size) < 0;
+}
+
+/* Puts the keys of taken places in a row, which ends at a free one, in order. What row a key is in
+ * does not depend on when it came, and rows are short. */
+static void sort_row(const ms_key_sums *sums, place *row, uint64_t count) {
+  for (uint64_t k = 1; k < count; k++) {
+    place each = row[k];
+    uint64_t at = k;
+    for (; at > 0 && is_before(sums, &each, &row[at - 1]); at--) row[at] = row[at - 1];
+    row[at] = each;
+  }
+}
+
+/* The taken places, row by row; NULL: memory is out. */
+static place *rows_of(const ms_key_sums *sums) {
+  place *all = malloc(((size_t)sums->count + 1) * sizeof *all);
+  if (all == NULL) return NULL;
+  uint64_t free_one = 0, count = 0, begin = 0;
+  while (sums->places[free_one].key != 0) free_one++;
+  for (uint64_t k = 1; k <= sums->mask + 1; k++) {
+    const place *each = &sums->places[(free_one + k) & sums->mask];
+    if (each->key != 0) {
+      all[count++] = *each;
+    } else {
+      sort_row(sums, all + begin, count - begin);
+      begin = count;
+    }
+  }
+  return all;
+}
+
+int32_t ms_key_sums_arrange(ms_key_sums *sums) {
+  place *all = rows_of(sums);
+  ms_text items = {0}, ends = {0}, values = {0};
+  for (uint32_t k = 0; all != NULL && k < sums->count; k++) {
+    ms_encoded_item item = item_of(sums, all[k].key - 1);
+    ms_text_append(&items, item.bytes, item.size);
+    ms_text_append(&ends, (const char *)&items.length, sizeof items.length);
+    double value = ms_key_sums_values(sums)[all[k].key - 1];
+    ms_text_append(&values, (const char *)&value, sizeof value);
+  }
+  bool failed = all == NULL || items.failed || ends.failed || values.failed;
+  free(all);
+  ms_text_free(failed ? &items : &sums->items);
+  ms_text_free(failed ? &ends : &sums->ends);
+  ms_text_free(failed ? &values : &sums->values);
+  if (failed) return -1;
+  sums->items = items;
+  sums->ends = ends;
+  sums->values = values;
+  return 0;
 }

@@ -47,4 +47,8 @@ MS_API const ms_key_noted *ms_key_sums_noted(const ms_key_sums *sums, size_t *co
 /* Adds what was noted to the values, once. */
 MS_API void ms_key_sums_add(ms_key_sums *sums);
 
+/* Numbers the keys, and what was added up, in an order that is theirs alone, whichever blocks they
+ * came in. Nothing can be noted after that. -1: memory is out. */
+MS_API int32_t ms_key_sums_arrange(ms_key_sums *sums);
+
 #endif

@@ -107,6 +107,61 @@ static void test_sums(void) {
   ms_key_sums_free(sums);
 }
 
+/* The key that has this name. */
+static uint32_t key_named(const ms_encoded_item *name) {
+  for (uint32_t key = 0; key < KEYS; key++) {
+    ms_text each = {0};
+    add_name(&each, key);
+    bool same = each.length == name->size && memcmp(each.bytes, name->bytes, each.length) == 0;
+    ms_text_free(&each);
+    if (same) return key;
+  }
+  return KEYS;
+}
+
+/* The sums of all blocks, which come from the first or from the last on, arranged. */
+static ms_key_sums *arranged(bool backwards) {
+  ms_key_sums *sums = ms_key_sums_new();
+  CHECK(sums != NULL);
+  for (uint32_t k = 0; k < BLOCKS; k++) {
+    ms_text bytes = {0};
+    encode_block(&bytes, backwards ? BLOCKS - 1 - k : k);
+    CHECK(ms_key_sums_note(sums, bytes.bytes, bytes.length, true) == 0);
+    ms_text_free(&bytes);
+  }
+  ms_key_sums_add(sums);
+  CHECK(ms_key_sums_arrange(sums) == 0);
+  return sums;
+}
+
+/* Arranged keys have an order in which it does not show how they came, and their own sums. */
+static void test_order(void) {
+  ms_key_sums *one = arranged(false), *other = arranged(true);
+  size_t size, other_size;
+  const char *list = ms_key_sums_keys(one, &size);
+  const char *other_list = ms_key_sums_keys(other, &other_size);
+  CHECK(size == other_size && memcmp(list, other_list, size) == 0);
+  ms_encoded_walk walk;
+  ms_encoded_item number, name;
+  CHECK(ms_encoded_walk_begin(&walk, list, size));
+  uint32_t count = 0;
+  for (; ms_encoded_walk_next(&walk, &number, &name) == 1; count++) {
+    double sum;
+    CHECK(sum_of(key_named(&name), -0.0, &sum));
+    CHECK(ms_key_sums_values(one)[count] == sum);
+  }
+  for (uint32_t key = 0; key < KEYS; key++) {
+    double sum;
+    count -= sum_of(key, 0, &sum);
+  }
+  CHECK(count == 0);
+  ms_key_sums_free(one);
+  ms_key_sums_free(other);
+  one = ms_key_sums_new();
+  CHECK(one != NULL && ms_key_sums_arrange(one) == 0);
+  ms_key_sums_free(one);
+}
+
 #define NOTE(text, valued) ms_key_sums_note(sums, text, sizeof text - 1, valued)
 
 static void test_others(void) {
@@ -131,6 +186,7 @@ static void test_others(void) {
 
 int main(void) {
   test_sums();
+  test_order();
   test_others();
   return ms_test_end();
 }

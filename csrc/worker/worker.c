@@ -257,16 +257,31 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
   return 0;
 }
 
-/* Waits for frames; a driver loop's next job comes soon after the last one. */
-static int wait_for_task(ms_worker *worker, ms_error *err) {
-  if (worker->may_spin_idle && ms_spin_worthwhile(&worker->idle_spin)) {
-    uint64_t end = worker->road->now() + IDLE_SPIN;
-    while (!worker->job.open && !worker->gone && worker->road->now() < end) {
-      if (ms_worker_wait(worker, false, 0, err) != 0) return -1;
-    }
-    ms_spin_learn(&worker->idle_spin, worker->job.open);
-    if (worker->job.open || worker->gone) return 0;
+/* Looks for frames for a while: a driver loop's next job comes soon after the last one. */
+static int look_for_task(ms_worker *worker, ms_error *err) {
+  if (!worker->may_spin_idle || !ms_spin_worthwhile(&worker->idle_spin)) return 0;
+  uint64_t end = worker->road->now() + IDLE_SPIN;
+  while (!worker->job.open && !worker->gone && worker->road->now() < end) {
+    if (ms_worker_wait(worker, false, 0, err) != 0) return -1;
   }
+  ms_spin_learn(&worker->idle_spin, worker->job.open);
+  return 0;
+}
+
+int ms_worker_rest(ms_worker *worker, int patience, ms_error *err) {
+  const ms_worker_job *job = &worker->job;
+  if (job->open || worker->gone) return 0;
+  if (patience > 0 && look_for_task(worker, err) != 0) return -1;
+  if (job->open || worker->gone) return 0;
+  if (ms_worker_wait(worker, false, patience, err) != 0) return -1;
+  return !job->open && !worker->gone;
+}
+
+/* Waits for frames: of a job, or what one that is open is to begin with. */
+static int wait_for_task(ms_worker *worker, ms_error *err) {
+  bool open = worker->job.open;
+  if (!open && look_for_task(worker, err) != 0) return -1;
+  if (worker->job.open != open || worker->gone) return 0;
   return worker->road->wait(worker, NULL, err);
 }
 
@@ -274,17 +289,20 @@ static int wait_for_task(ms_worker *worker, ms_error *err) {
 static int wait_for_job(ms_worker *worker, ms_error *err) {
   for (;;) {
     if (worker->gone) return 0;
+    if (worker->job.open) {
+      if (worker->data_due == 0 || worker->fed > 0) return 1;
+      if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;
+    }
     if (wait_for_task(worker, err) != 0) return -1;
-    if (!worker->job.open || worker->gone) continue;
-    if (worker->data_due == 0 || worker->fed > 0) return 1;
-    if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;
   }
 }
 
 int ms_worker_next(ms_worker *worker, ms_error *err) {
-  if (worker->job.open) return ms_error_set(err, MS_BUG, "the last job is not over");
+  ms_worker_job *job = &worker->job;
+  if (job->open && job->taken) return ms_error_set(err, MS_BUG, "the last job is not over");
   ms_trace(MS_TRACE_WAITS, "begin for=job");
   int got = wait_for_job(worker, err);
+  job->taken = got > 0;
   ms_trace(MS_TRACE_WAITS, "end for=job job=%llu",
            (unsigned long long)(got > 0 ? worker->job.number : 0));
   return got;

@@ -31,6 +31,10 @@ void ms_worker_destroy(ms_worker **worker);
 /* Number of this worker (0-based). */
 uint32_t ms_worker_number(const ms_worker *worker);
 
+/* Waits for a job for `patience` ms. 1: the driver has said nothing, so that there is time for
+ * other things; 0: ms_worker_next is to be asked; -1 with *err filled. */
+int ms_worker_rest(ms_worker *worker, int patience, ms_error *err);
+
 /* Waits for a job. 1: there is one; 0: the driver has ended; -1 with *err filled. */
 int ms_worker_next(ms_worker *worker, ms_error *err);
 
@@ -58,6 +62,15 @@ int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err);
 /* The present block is finished, with a result of any bytes (none when size is 0) and the elements
  * that it has put into buffers. */
 int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err);
+
+/* Whether what the present block leaves may be told with a later block of this worker: there is
+ * one, and nothing is written, so that running it again, where this process ends before, does no
+ * harm.
+ */
+bool ms_worker_may_defer(const ms_worker *worker);
+
+/* It will be. */
+void ms_worker_defer(ms_worker *worker);
 
 /* An error of a body: any bytes, and bytes that tell where in the loop's order it was raised: of
  * two blocks of one turn the error with the lesser ones (as memcmp has it) is told. */

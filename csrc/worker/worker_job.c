@@ -335,6 +335,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   if (job->versions != NULL && ms_rounds_begin(worker, *block, err) != 0) return -1;
   if (job->position == 0) ms_worker_show(worker, MS_STATUS_BEGAN, job->started);
   job->running = true;
+  job->defers = false;
   ms_worker_show(worker, MS_STATUS_RUNNING, (uint64_t)*block + 1);
   ms_trace(MS_TRACE_BLOCKS, "begin job=%llu block=%u", number_of(worker), *block);
   if (ms_history_wanted) ms_block_history_begin(worker, *block);

@@ -72,7 +72,7 @@ static bool note(ms_worker *worker) {
 int ms_worker_keep_report(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if ((job->printed || !note(worker)) && send_part(worker, err) != 0) return -1;
-  if (job->checkpoint.size == 0) return 0;
+  if (job->checkpoint.size == 0 || job->defers) return 0;
   ms_block_checkpoint_finish(&job->checkpoint, worker->setup.worker, job->position, job->busy,
                              job->waited);
   return 0;
@@ -81,4 +81,17 @@ int ms_worker_keep_report(ms_worker *worker, ms_error *err) {
 int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err) {
   done.a[3] = MS_DONE_MAKE(worker->job.position, shelve(worker));
   return send_report(worker, done, err);
+}
+
+bool ms_worker_may_defer(const ms_worker *worker) {
+  const ms_worker_job *job = &worker->job;
+  if (!job->running || job->position + 1 >= job->share || job->failed) return false;
+  for (uint32_t i = 0; i < job->task.operand_count; i++) {
+    if (job->task.operands[i].written) return false;
+  }
+  return true;
+}
+
+void ms_worker_defer(ms_worker *worker) {
+  worker->job.defers = true;
 }

@@ -42,7 +42,9 @@ typedef struct ms_worker_job {
   uint32_t share, position;       /* own blocks, and how many of them are over */
   uint32_t block, last;           /* the one at `position` and the one before; MS_NO_BLOCK: none */
   bool running;                   /* `block` is being run */
+  bool defers;                    /* what it leaves comes with a later one */
   bool open;                      /* not yet DONE */
+  bool taken;                     /* ms_worker_next has told of it */
   bool failed;                    /* FAILED was sent */
   bool stopped;                   /* no further block is run */
   uint32_t failures;              /* blocks whose failure was sent */

@@ -74,6 +74,23 @@ describe("sums by key and sets", function()
     assert.are.same({[gathered.KEYED] = true, [gathered.PLAIN] = true}, kinds)
   end)
 
+  it("that are exact are added up before they are added to what was there", function()
+    for round = 1, 200 do
+      local before = round % 4 > 0 and random_part(random_number) or {}
+      local out, whole, total = {value = copy(before), exact = true}, copy(before), {}
+      for _ = 1, math.random(0, 8) do
+        local part = random_part(function() return math.random(-3, 1024) end)
+        if round % 3 == 0 then part[{}] = 1 end
+        local packed, kind = gathered.pack_keyed(part, true)
+        gathered.add(out, packed, kind)
+        for key, each in pairs(part) do total[key] = (total[key] or 0) + each end
+      end
+      for key, each in pairs(total) do whole[key] = whole[key] and whole[key] + each or each end
+      gathered.finish_keyed(out)
+      assert.are.equal(text_of(whole), text_of(out.value))
+    end
+  end)
+
   it("of one constant are its keys", function()
     for _, constant in ipairs {true, false, 7, -0.0, "x"} do
       for _ = 1, 20 do

@@ -102,6 +102,8 @@ local PROMISED = {
   "ties are broken by an index",
   "a captured table that is sent once is sent again when anything in it has changed",
   "a list of strings is known as long as it is one, with the same strings",
+  "what blocks count together is what each has counted, in an order of its own",
+  "garbage is collected while nobody asks, and who asks does not wait",
   "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",
   "what stands outside of a loop returns as itself, and functions of the body do not",

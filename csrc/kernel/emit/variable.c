@@ -97,6 +97,7 @@ typedef struct heads {
   const ms_emitter *emitter;
   bool any, gated;
   uint32_t leader;
+  const ms_node *value;
 } heads;
 
 static void look_for_head(void *context, uint32_t at, const ms_node *value) {
@@ -139,18 +140,13 @@ uint32_t ms_variable_streak_of(ms_emitter *emitter, const ms_node *statement) {
   return look.leader;
 }
 
-typedef struct sought {
-  uint32_t at;
-  const ms_node *value;
-} sought;
-
 static void look_for_value(void *context, uint32_t at, const ms_node *value) {
-  sought *look = context;
-  if (at == look->at) look->value = value;
+  heads *look = context;
+  if (at == look->leader) look->value = value;
 }
 
 const ms_node *ms_variable_value(ms_emitter *emitter, const ms_node *block, uint32_t at) {
-  sought look = {at, NULL};
+  heads look = {.emitter = emitter, .leader = at};
   ms_variable_each_assigned(emitter, block, look_for_value, &look);
   return look.value;
 }
@@ -248,14 +244,17 @@ static void declare_ranks(ms_emitter *emitter, const ms_kernel_info *info) {
   }
 }
 
-/* A block's part of a table; sums by key and sets make use of its outermost range. */
-static void begin_table(ms_emitter *emitter, ms_scalar_role role, const char *dim) {
+/* A block's part of a table; sums by key and sets make use of its outermost range, and of what they
+ * are for. */
+static void begin_table(ms_emitter *emitter, uint32_t at, const char *dim) {
+  ms_scalar_role role = emitter->scalar[at]->role;
   if (role == MS_ROLE_LISTED) {
     ms_text_add(emitter->out, "{}");
     return;
   }
   ms_emitter_helper(emitter, role == MS_ROLE_SLICED ? MS_HELPER_SLICE : MS_HELPER_KEYED);
-  ms_text_format(emitter->out, "(%slo%s,%shi%s)", emitter->prefix, dim, emitter->prefix, dim);
+  ms_text_format(emitter->out, "(%slo%s,%shi%s,%u)", emitter->prefix, dim, emitter->prefix, dim,
+                 at + 1);
 }
 
 /* Scalars of the plan as locals of the block function. */
@@ -279,7 +278,7 @@ void ms_variables_declare(ms_emitter *emitter, const ms_kernel_info *info) {
     if (is_reduction(emitter, c) && ms_variable_identity(emitter, c) != NULL) {
       ms_text_add(emitter->out, ms_variable_identity(emitter, c));
     } else if (emitter->scalar[c]->role >= MS_ROLE_SLICED) {
-      begin_table(emitter, emitter->scalar[c]->role, info->entries ? "" : "1");
+      begin_table(emitter, c, info->entries ? "" : "1");
     } else if (ms_variable_is_result(emitter, c)) {
       ms_emitter_helper(emitter, MS_HELPER_NONE);
     } else {

@@ -17,6 +17,7 @@ local native_runs = require "meissa.kernel.native_run"
 local block_posts = require "meissa.kernel.block_posts"
 local round_runs = require "meissa.kernel.round_run"
 local block_local = require "meissa.kernel.block_local"
+local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
 local version_places = require "meissa.kernel.version_places"
@@ -232,6 +233,20 @@ function M.order(layout)
   end
 end
 
+-- Seconds of blocks whose results may wait, so that they are run again if the worker ends.
+local MOST_DEFERRED = 0.005
+
+-- A function that tells after a block whether its results may come with those of a later one.
+local function deferring(job)
+  local told = system.clock()
+  return function()
+    local now = system.clock()
+    local may = now - told < MOST_DEFERRED and job:may_defer()
+    if not may then told = now end
+    return may
+  end
+end
+
 --- On a worker: the function that runs one block of the job, given its number; for jobs whose
 -- blocks need nothing else, what worker/init.lua runs them by without Lua; what M.order gives.
 -- @string static what goes to a worker once
@@ -251,10 +266,13 @@ function M.prepare(static, job)
   local function run(number)
     run_block = run_block or M.runner(instance, layout)
     local bytes, err = run_block(number)
-    if not bytes then error(err, 0) end
+    if bytes == nil then error(err, 0) end
     return bytes
   end
   local plain = not (instance.posts or instance.damped)
+  if plain and not (instance.call or own or instance.versions) and instance:can_defer() then
+    instance.may_defer = deferring(job)
+  end
   local without_lua = plain and native_runs.maker(instance, layout) or nil
   return run, without_lua, M.order(layout)
 end

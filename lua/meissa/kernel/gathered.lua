@@ -172,7 +172,8 @@ local function add(whole, key, value)
 end
 
 -- What blocks have by key is noted by C until M.finish_keyed, unless it is of another kind. What
--- stands for one of them is {value = the driver's table, noted =, constant = of a set}.
+-- stands for one of them is {value = the driver's table, exact = whether it has sums that no order
+-- changes, noted =, sums = of those what C has not noted, constant = of a set}.
 
 local function out_of_memory()
   errors.raise("WRK", "out of memory for what blocks have by key, or what they sent is broken")
@@ -222,20 +223,41 @@ local function add_noted(noted, whole, keys)
   for k = 1, #keys do whole[keys[k]] = values[k - 1] end
 end
 
+local function keys_of(noted)
+  local size = size_type()
+  local list = lib.ms_key_sums_keys(noted, size)
+  if list == nil then out_of_memory() end
+  return buffer.decode(ffi.string(list, size[0]))
+end
+
+-- Calls put(whole, key, value) for what is noted, in the order of the keys.
+local function each_noted(noted, whole, put)
+  lib.ms_key_sums_add(noted)
+  if lib.ms_key_sums_arrange(noted) ~= 0 then out_of_memory() end
+  local keys, values = keys_of(noted), lib.ms_key_sums_values(noted)
+  for k = 1, #keys do put(whole, keys[k], values[k - 1]) end
+end
+
+-- Exact sums are those of all blocks before they are added to what the table had: how many blocks
+-- told theirs together is seen nowhere.
+local function finish_exact(out)
+  if not out.sums then return each_noted(out.noted, out.value, add) end
+  if out.noted then each_noted(out.noted, out.sums, add) end
+  for key, value in tables.each(out.sums) do add(out.value, key, value) end
+end
+
 --- Puts what is noted into the driver's table, if anything is.
 -- @tab out see M.add
 function M.finish_keyed(out)
-  local noted, whole, constant, size = out.noted, out.value, out.constant, size_type()
-  if not noted then return end
-  local list = lib.ms_key_sums_keys(noted, size)
-  if list == nil then out_of_memory() end
-  local keys = buffer.decode(ffi.string(list, size[0]))
-  if constant == nil then
-    add_noted(noted, whole, keys)
-  else
-    for k = 1, #keys do whole[keys[k]] = constant end
+  local noted, constant = out.noted, out.constant
+  if out.exact and (noted or out.sums) then
+    finish_exact(out)
+  elseif noted and constant == nil then
+    add_noted(noted, out.value, keys_of(noted))
+  elseif noted then
+    each_noted(noted, out.value, function(whole, key) whole[key] = constant end)
   end
-  out.noted = nil
+  out.noted, out.sums = nil, nil
 end
 
 -- Calls put(whole, key, value) for what a block has by key.
@@ -252,10 +274,15 @@ local function each_key(whole, part, kind, put)
 end
 
 --- Puts a block's sums by key to those of the blocks before it.
--- @tab out `value` is the driver's table; the rest belongs to these functions
+-- @tab out `value` is the driver's table, `exact` says whether no order changes the sums; the rest
+-- belongs to these functions
 -- @param part what pack_keyed gave @string kind likewise
 function M.add(out, part, kind)
   if kind == M.KEYED then return note(out, part, true) end
+  if out.exact then
+    out.sums = out.sums or {}
+    return each_key(out.sums, part, kind, add)
+  end
   M.finish_keyed(out)
   each_key(out.value, part, kind, add)
 end

@@ -18,10 +18,14 @@ local floor, type, tonumber = math.floor, type, tonumber
 -- object(capture) of the kernel that is running: gives the array as an object.
 local running
 
---- Says whose arrays failing checks are about.
+-- Tables by capture that the next block goes on with.
+local going_on
+
+--- Says whose arrays failing checks are about, and what tables the next block goes on with.
 -- @param object function from a capture's number to its array object
-function M.enter(object)
-  running = object
+-- @tab[opt] kept by capture
+function M.enter(object, kept)
+  running, going_on = object, kept
 end
 
 -- Calls fn(...); an error is placed on `line`, if that is known to be another than the caller's.
@@ -177,9 +181,10 @@ end
 -- to put them in.
 local MOST_ROOM = 1024
 
---- A table that will have keys, with room for as many as there are indices from one to the other.
-function M.keyed(first, last)
-  return new_table(0, math.min(math.abs(last - first) + 1, MOST_ROOM))
+--- A table that will have keys: the one of capture `at` that blocks before have left, or one with
+-- room for as many as there are indices from one to the other.
+function M.keyed(first, last, at)
+  return going_on and going_on[at] or new_table(0, math.min(math.abs(last - first) + 1, MOST_ROOM))
 end
 
 -- A loop in a body whose text is a kernel's calls them: they read what they are given.

@@ -163,7 +163,8 @@ jit.off(call)
 -- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
 -- {...}}: the first and last index value of each dimension in loop direction; with a row also
 -- row_lo and row_hi
--- @treturn string|nil the block's results; nil when the body failed
+-- @treturn string|false|nil the block's results; false when they come with those of a later one,
+-- where `may_defer`, which its user may set, says that there is one; nil when the body failed
 -- @treturn table the error {code, message, file, line, iteration}
 function Instance:run(block)
   local arguments = self.arguments
@@ -183,16 +184,27 @@ end
 function Instance:run_placed()
   if self.versions then self.versions:enter(self) end
   local arguments = self.arguments
-  helpers.enter(self.object)
+  helpers.enter(self.object, self.kept)
   local before = self.draws and random.open(self.draws)
   local ok, results = xpcall(call, self.handler, self.kernel.block,
     unpack(arguments, 1, self.argument_count))
   if before then random.close(before) end
   if not ok then return nil, body_failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
+  if self.may_defer and self.may_defer() then
+    self.kept = results_of.by_capture(self.kernel.info, results)
+    return false
+  end
+  self.kept = nil
   local fits, bytes = interrupt.pcall(results_of.encode, self, results)
   if not fits then return nil, body_failure.of_results(bytes, self.kernel.info) end
   return bytes
+end
+
+--- Whether the next block may go on with the tables that blocks leave, of which no other word need
+-- come back.
+function Instance:can_defer()
+  return self.kernel.native == nil and results_of.are_joinable(self.kernel.info)
 end
 
 --- Makes the instance follow the loop: the next block gets what variables that `and` and `or`

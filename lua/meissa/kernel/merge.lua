@@ -300,6 +300,7 @@ end
 -- Puts a block's list, sums or set to those before it; a list with runs is kept until M.finish.
 local function gather(out, result, part, kind, runs)
   if result.role ~= "listed" then
+    out.exact = result.exact
     gathered[result.role == "counted" and "add" or "unite"](out, part, kind)
   elseif runs then
     out.waiting = out.waiting or {}

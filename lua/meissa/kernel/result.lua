@@ -130,6 +130,25 @@ local function known_to(self)
   end
 end
 
+--- Whether all that blocks leave are sums by key that are exact in any order, and sets.
+-- @tab info of the kernel
+function M.are_joinable(info)
+  for _, result in ipairs(info.results) do
+    if result.role ~= "marked" and not (result.role == "counted" and result.exact) then
+      return false
+    end
+  end
+  return true
+end
+
+--- What a block returned, by capture.
+-- @tab info of the kernel @tab results likewise
+function M.by_capture(info, results)
+  local tables_of = {}
+  for n, result in ipairs(info.results) do tables_of[result.capture] = results[n] end
+  return tables_of
+end
+
 --- What a block returned, as bytes: results by number, then "101": which private scalars were
 -- assigned, then the iterations that assigned them, if blocks may run in another order than the
 -- loop; then, by result, the elements of tables that were assigned nil; then how tables travel, a

@@ -11,6 +11,7 @@ require "meissa.base.requires"
 require "meissa.base.chunks"
 local basics = require "meissa.base.basics"
 local core = require "meissa.core"
+local idle_collection = require "meissa.worker.idle_collection"
 local nesting = require "meissa.base.nesting"
 local strict = require "meissa.base.strict"
 local thrown = require "meissa.base.thrown"
@@ -19,11 +20,12 @@ local trace = require "meissa.base.trace"
 local M = {}
 
 --- What makes block functions: prepare(kernel_bytes, run_bytes, operands, ranges) returns
--- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
--- returns nil and an error; further results are those of `execution.prepare`. `operands` is a list
--- of {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides
--- in elements; `ranges` says how many there are along each cut dimension. When nil,
--- `require("meissa.kernel.execution").prepare(kernel_bytes, job)` is used.
+-- block(number, range, ...), which returns the block's result as a string or nil, false if it comes
+-- with a later block's, or raises, or returns nil and an error; further results are those of
+-- `execution.prepare`. `operands` is a list of {pointer = lightuserdata, element = bytes, size =
+-- elements, dims = {}, strides = {}}, strides in elements; `ranges` says how many there are along
+-- each cut dimension. When nil, `require("meissa.kernel.execution").prepare(kernel_bytes, job)` is
+-- used.
 M.prepare = nil
 
 -- Errors keep their text; a plain string says where in `traceback`.
@@ -126,6 +128,7 @@ function M.main(fd)
   number, _G.print = worker:number(), M.print
   _G.pairs, _G.next = strict.pairs, strict.next -- for modules that bodies and replicas use, too
   while true do
+    idle_collection.await(worker)
     local job = worker:next()
     if not job then break end
     if job.forgets then kernels = {} end

@@ -1,0 +1,127 @@
+-- SPDX-License-Identifier: MIT
+-- Short blocks that only count or make sets go on with the tables of the blocks before them on
+-- their worker, and tell of them together: nobody sees it in what the loop leaves.
+local analyze = require "meissa.analyze"
+local child = require "spec.support.child"
+local deaths = require "spec.driver.deaths"
+local expect = require "spec.support.expect"
+
+local has = expect.has
+
+-- `told()` says how many blocks told of the last loop.
+local HEAD = deaths.HEAD .. [[
+local kernel = require "meissa.kernel"
+local combine, told_last = kernel.combine, 0
+function kernel.combine(bytes, values, results, known)
+  told_last = #results
+  return combine(bytes, values, results, known)
+end
+local function told() return told_last end
+]]
+
+local LEFT = HEAD .. [[
+local key = {}
+for k = 1, 97 do
+  key[k] = ({"word" .. k * 7919 % 1000, k, -k / 2, k % 2 == 0, ("o"):rep(k % 50)})[k % 5 + 1]
+end
+local before = {0.1, 0.3, [-3] = 1e16, word7433 = 0.7, [true] = 2 ^ 60, other = 5}
+-- In the order of pairs, which is that of one process.
+local function text_of(t)
+  local list = {}
+  for k, v in pairs(t) do list[#list + 1] = ("%s=%s"):format(k, ("%.17g"):format(v)) end
+  return table.concat(list, " ")
+end
+local function left(blocks)
+  local counts, set = {}, {}
+  for k, v in pairs(before) do counts[k] = v end
+  for i in parallel(3000, {grid = {blocks}}) do
+    local k = key[i * i % 97 + 1]
+    counts[k] = (counts[k] or 0) + 3
+    counts[i % 11] = (counts[i % 11] or 0) - 1
+    set[k] = 5
+  end
+  return counts, set
+end
+local total, all = {}, {}
+for i = 1, 3000 do
+  local k = key[i * i % 97 + 1]
+  total[k], total[i % 11] = (total[k] or 0) + 3, total[i % 11] or 0
+  total[i % 11] = total[i % 11] - 1
+  all[k] = 5
+end
+for k, v in pairs(before) do total[k] = total[k] and v + total[k] or v end
+local expected
+for _, workers in ipairs {1, 2, 5, -2} do
+  meissa.init {workers = math.abs(workers), shm = workers > 0}
+  local counts, set = left(64)
+  assert(told() < 40, told()) -- it takes time on a busy machine
+  expected = expected or text_of(counts) .. text_of(set)
+  for k, v in pairs(total) do assert(counts[k] == v, k) end
+  for k, v in pairs(all) do assert(set[k] == v, k) end
+  print(workers, text_of(counts) .. text_of(set) == expected)
+end
+]]
+
+describe("tables of counts and sets", function()
+  it("are the same, in the same order, whoever has made them", function()
+    local output, status = child.script(LEFT)
+    assert.equal(0, status, output)
+    assert.equal("1\ttrue\n2\ttrue\n5\ttrue\n-2\ttrue\n", output)
+  end)
+
+  local function told(body)
+    local output = child.script(HEAD .. [[
+      local A, B = meissa.rand({640}, {seed = 1}), meissa.zeros(640)
+      local h, list, sum = {}, {}, 0
+      for i in parallel(640, {impure = true, grid = {64}}) do ]] .. body .. [[ end
+      print("told", told())]], {env = "MEISSA_WORKERS=2"})
+    return tonumber(output:match "told\t(%d+)") or output
+  end
+
+  it("are told of together where that is all that blocks leave", function()
+    assert.is_true(told "h[i % 7] = (h[i % 7] or 0) + 1" < 40)
+    assert.is_true(told "h[A[i] > 0.5] = true" < 40)
+  end)
+
+  it("are told of block by block where these leave other things, or take long", function()
+    assert.equal(64, told "h[i % 7] = (h[i % 7] or 0) + A[i]")
+    assert.equal(64, told "h[i % 7] = (h[i % 7] or 0) + 1 B[i] = 1")
+    assert.equal(64, told "h[i % 7] = (h[i % 7] or 0) + 1 list[#list + 1] = i")
+    assert.equal(64, told "h[i % 7] = (h[i % 7] or 0) + 1 sum = sum + 1")
+    assert.equal(64, told "h[i % 7] = (h[i % 7] or 0) + 1 if i % 10 == 0 then sleep(0.01) end")
+  end)
+
+  it("of large numbers are no counts: their sums may be rounded", function()
+    for body, op in pairs {
+      ["t[i % 3] = (t[i % 3] or 0) + 1"] = "none", ["t[i % 3] = (t[i % 3] or 0) + 1024"] = "none",
+      ["t[i % 3] = (t[i % 3] or 0) + 1025"] = "+", ["t[i % 3] = (t[i % 3] or 0) - 1e9"] = "+",
+      ["t[i % 3] = (t[i % 3] or 0) + 0.5"] = "+", ["t[i % 3] = (t[i % 3] or 0) + i"] = "+",
+    } do
+      local plan = analyze.analyze("for i in parallel(20) do " .. body .. " end", {t = {}})
+      assert.equal(op, plan.scalars.t.op or "none", body)
+    end
+  end)
+end)
+
+describe("a worker that dies before its blocks were told of", function()
+  local LOOP = HEAD .. [[
+    local h = {[0] = 0.5}
+    for i in parallel(6400, {impure = true, grid = {64}}) do
+      if i == 3190 or i == 6390 then die_once("died" .. i) end
+      h[i % 10] = (h[i % 10] or 0) + 1
+    end
+    local plan, list = meissa.last(), {}
+    for k = 0, 9 do list[k + 1] = h[k] end
+    print("left", table.concat(list, " "))
+    print("deaths", plan.deaths, "redone", plan.redone, "repeated", plan.repeated)]]
+  local LEFT_BY = "left\t640.5" .. (" 640"):rep(9)
+
+  it("costs these blocks", function()
+    has(child.script(LOOP, {env = "MEISSA_WORKERS=2"}), LEFT_BY,
+        "deaths\t2\tredone\t2\trepeated\t0")
+  end)
+
+  it("costs a run where arrays travel by value", function()
+    has(child.script(LOOP, {env = "MEISSA_WORKERS=2 MEISSA_SHM=0"}), LEFT_BY, "redone\t0")
+  end)
+end)
