@@ -159,6 +159,29 @@ describe("The table of methods", function()
     assert.equal(#method.list, known)
   end)
 
+  it("says which ones refuse what has no elements", function()
+    local text = "local A, engine = ... local s = 0 for i in parallel(3, {engine = engine}) do " ..
+      "s = s + A[i]:%s() end return s"
+    local A, count = meissa.zeros(3, 0), 0
+    for _, entry in ipairs(method.list) do
+      if entry.effect == "read" and entry.rowwise and entry.takes == "none" then
+        local refusal = entry.filled and "ARR: " .. entry.name .. ": an empty array has none" or nil
+        for where, called in pairs {
+          array = function() return A[entry.name](A) end,
+          row = function() return A[1][entry.name](A[1]) end,
+          lua = function() return meissa.run(text:format(entry.name), A, "lua") end,
+          native = function() return meissa.run(text:format(entry.name), A, "native") end,
+        } do
+          local fits, result = pcall(called)
+          assert.equal(not entry.filled, fits, entry.name .. " " .. where)
+          if refusal then assert.truthy(tostring(result):find(refusal, 1, true), result) end
+          count = count + 1
+        end
+      end
+    end
+    assert.is_true(count >= 20)
+  end)
+
   it("gives rows the bits of whole arrays", function()
     for _, kind in ipairs {"float", "double", "int32", "int64"} do
       for _, entry in ipairs(row_methods.changing) do

@@ -57,6 +57,11 @@ return {
       {"labels are elements", "csrc/array/method.c",
        [[{.name = "label", .most = 2, .effect = MS_METHOD_SHAPE}]],
        [[{.name = "label", .most = 2, .effect = MS_METHOD_READ}]]},
+      {"rows without elements have variances on the Lua engine", "lua/meissa/kernel/row.lua",
+       "if entry.filled then", "if false then"},
+      {"they have them on the native engine", "csrc/kernel/native/c_row.c",
+       "if (ms_method_find(node->text)->filled)",
+       "if (ms_method_find(node->text)->filled && w->fast)"},
     },
   },
   {

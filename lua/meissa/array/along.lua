@@ -116,10 +116,15 @@ function M.variance(spread, count, biased)
   return spread / (biased and count or count - 1)
 end
 
+--- Refuses to make a number from no elements.
+function M.need_elements(where, count)
+  if count == 0 then errors.raise("ARR", "%s: an empty array has none", where) end
+end
+
 --- The same of so many elements, one of which there must be.
 -- @string where "var" or "std"
 function M.variance_of(where, count, spread, biased)
-  if count == 0 then errors.raise("ARR", "%s: an empty array has none", where) end
+  M.need_elements(where, count)
   local value = M.variance(spread, count, M.is_biased(where, biased))
   return value
 end

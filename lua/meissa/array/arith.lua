@@ -132,25 +132,12 @@ local function reduce(self, op)
   return c_api.call(lib.ms_array_reduce, to_handle(self).array, op)
 end
 
---- The sum of all elements, or entries; with a dimension an array of sums along it, as all
--- reductions here.
-function methods.sum(self, d)
-  if d ~= nil then return along.sum(self, d) end
-  return reduce(self, reduction.sum)
-end
-
 --- The arithmetic mean of all elements, or entries.
 function methods.mean(self, d)
   if d ~= nil then return along.mean(self, d) end
   local array = to_handle(self).array
   if array.count == 0 then errors.raise("ARR", "an empty array has no mean") end
   return reduce(self, reduction.sum) / tonumber(array.count)
-end
-
---- The product of all elements, or entries; 1 if there are none.
-function methods.prod(self, d)
-  if d ~= nil then return along.prod(self, d) end
-  return reduce(self, reduction.product)
 end
 
 local function variance(where, self, biased)
@@ -274,11 +261,6 @@ local function row_reduce(row, op)
   return result
 end
 
-function row_methods.sum(row, d)
-  if d ~= nil then return along.sum(row, d) end
-  return row_reduce(row, reduction.sum)
-end
-
 function row_methods.max(row, d)
   if d ~= nil then return along.extreme("max", row, d) end
   return row_reduce(row, reduction.most)
@@ -293,11 +275,6 @@ function row_methods.mean(row, d)
   if d ~= nil then return along.mean(row, d) end
   if row.extent == 0 then errors.raise("ARR", "an empty array has no mean") end
   return row_reduce(row, reduction.sum) / row.extent
-end
-
-function row_methods.prod(row, d)
-  if d ~= nil then return along.prod(row, d) end
-  return row_reduce(row, reduction.product)
 end
 
 function row_methods.var(row, d, biased)
@@ -380,12 +357,31 @@ function row_makers.both(name, op)
   end
 end
 
--- What the table of methods has and nothing here does in its own way: scal, axpy, cmul, exp, ...
+-- Numbers from all elements, or entries; with a dimension an array of those along it.
+function makers.read(name, op, filled)
+  return function(self, d)
+    if d ~= nil then return along[name](self, d) end
+    if filled then along.need_elements(name, to_handle(self).array.count) end
+    return reduce(self, op)
+  end
+end
+
+function row_makers.read(name, op, filled)
+  return function(row, d)
+    if d ~= nil then return along[name](row, d) end
+    if filled then along.need_elements(name, row.extent) end
+    return row_reduce(row, op)
+  end
+end
+
+-- What the table of methods has and nothing here does in its own way: sum, scal, axpy, cmul, exp,
+-- ...
 for k = 1, #method.list do
   local entry = method.list[k]
   local name, op = entry.name, entry.operation
-  if entry.rowwise and entry.effect ~= "read" then
-    methods[name] = methods[name] or makers[entry.takes](name, op)
-    row_methods[name] = row_methods[name] or row_makers[entry.takes](name, op)
+  if entry.rowwise then
+    local maker = entry.effect == "read" and "read" or entry.takes
+    methods[name] = methods[name] or makers[maker](name, op, entry.filled)
+    row_methods[name] = row_methods[name] or row_makers[maker](name, op, entry.filled)
   end
 end

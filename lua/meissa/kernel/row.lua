@@ -32,15 +32,14 @@ end
 
 function own.var(op, type_number)
   return function(x, at, stride, count)
-    return along.variance_of("var", count, lib.ms_row_reduce(type_number, x + at, stride, count, op,
-      err))
+    return along.variance(lib.ms_row_reduce(type_number, x + at, stride, count, op, err), count)
   end
 end
 
 function own.std(op, type_number)
   return function(x, at, stride, count)
-    return sqrt(along.variance_of("std", count, lib.ms_row_reduce(type_number, x + at, stride,
-      count, op, err)))
+    return sqrt(along.variance(lib.ms_row_reduce(type_number, x + at, stride, count, op, err),
+      count))
   end
 end
 
@@ -74,6 +73,14 @@ function makers.both(op, y_type, x_type)
   end
 end
 
+-- The same function of rows that have elements.
+local function of_elements(name, helper)
+  return function(x, at, stride, count)
+    along.need_elements(name, count)
+    return helper(x, at, stride, count)
+  end
+end
+
 --- The helper of a name, made when first asked for: row.dot_float_double.
 return setmetatable(M, { __index = function(_, name)
   local called, first, second = string.match(name, "^(%a+)_(%a+)_?(%a*)$")
@@ -81,6 +88,7 @@ return setmetatable(M, { __index = function(_, name)
   if not entry or not entry.rowwise then return nil end
   local make = own[called] or makers[entry.effect == "read" and "read" or entry.takes]
   local helper = make(entry.operation, numbers[first], numbers[second])
+  if entry.filled then helper = of_elements(called, helper) end
   M[name] = helper
   return helper
 end })
