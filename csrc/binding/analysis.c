@@ -85,14 +85,14 @@ static int make_loop(lua_State *L) {
   return box->loop != NULL ? 1 : ms_push_error(L, &err);
 }
 
-typedef struct ms_uses {
+typedef struct ms_capture_uses {
   const ms_loop *loop;
   int64_t capture;
   bool read, stored;
-} ms_uses;
+} ms_capture_uses;
 
 static bool visit_use(ms_node *node, void *context) {
-  ms_uses *uses = context;
+  ms_capture_uses *uses = context;
   if (ms_loop_capture_of(uses->loop, node) != uses->capture) return true;
   const ms_node *around = node->parent;
   bool element = around->kind == MS_INDEX && node->ordinal == 0;
@@ -105,7 +105,7 @@ static bool visit_use(ms_node *node, void *context) {
 
 /* Whether the body reads elements of what a capture is, and stores none by its name. */
 static bool is_read_only(const ms_loop *loop, uint32_t capture) {
-  ms_uses uses = {.loop = loop, .capture = capture};
+  ms_capture_uses uses = {.loop = loop, .capture = capture};
   ms_node_walk(loop->body, visit_use, &uses);
   return uses.read && !uses.stored;
 }
@@ -113,23 +113,23 @@ static bool is_read_only(const ms_loop *loop, uint32_t capture) {
 static void push_capture(lua_State *L, const ms_capture *capture, bool parameter, bool argument) {
   static const char *const reach[] = {"local", "upvalue", "global"};
   lua_createtable(L, 0, 8);
-  ms_set_string(L, "root", capture->root);
-  ms_set_string(L, "reach", reach[capture->reach]);
+  ms_field_set_string(L, "root", capture->root);
+  ms_field_set_string(L, "reach", reach[capture->reach]);
   lua_createtable(L, (int)capture->field_count, 0);
   for (uint32_t f = 0; f < capture->field_count; f++) {
     lua_pushstring(L, capture->fields[f]);
     lua_rawseti(L, -2, (int)f + 1);
   }
   lua_setfield(L, -2, "fields");
-  ms_set_boolean(L, "assigned", capture->assigned);
-  ms_set_boolean(L, "parameter", parameter);
-  ms_set_boolean(L, "argument", argument);
-  ms_set_number(L, "line", capture->first->line);
-  ms_set_number(L, "column", capture->first->column);
-  ms_set_boolean(L, "tested", capture->tested);
-  ms_set_boolean(L, "next", capture->symbol != NULL && capture->symbol->next);
-  if (capture->read != NULL) ms_set_number(L, "read", capture->read->line);
-  if (capture->called != NULL) ms_set_number(L, "called", capture->called->line);
+  ms_field_set_boolean(L, "assigned", capture->assigned);
+  ms_field_set_boolean(L, "parameter", parameter);
+  ms_field_set_boolean(L, "argument", argument);
+  ms_field_set_number(L, "line", capture->first->line);
+  ms_field_set_number(L, "column", capture->first->column);
+  ms_field_set_boolean(L, "tested", capture->tested);
+  ms_field_set_boolean(L, "next", capture->symbol != NULL && capture->symbol->next);
+  if (capture->read != NULL) ms_field_set_number(L, "read", capture->read->line);
+  if (capture->called != NULL) ms_field_set_number(L, "called", capture->called->line);
 }
 
 /* loop:captures(); `parameter`: a plan may depend on its value, if it is a number; `argument`: it
@@ -147,7 +147,7 @@ static int loop_captures(lua_State *L) {
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     push_capture(L, &loop->captures[c], used[c], through[c]);
-    ms_set_boolean(L, "reads", is_read_only(loop, c));
+    ms_field_set_boolean(L, "reads", is_read_only(loop, c));
     lua_rawseti(L, -2, (int)c + 1);
   }
   return 1;
@@ -269,8 +269,8 @@ static void set_callee(lua_State *L, const ms_loop *loop) {
   if (root->kind != MS_NAME) return;
   static const char *const reach[] = {"local", "upvalue", "global"};
   lua_createtable(L, 0, 4);
-  ms_set_string(L, "root", root->text);
-  ms_set_string(L, "reach", reach[reach_of(loop, root->symbol)]);
+  ms_field_set_string(L, "root", root->text);
+  ms_field_set_string(L, "reach", reach[reach_of(loop, root->symbol)]);
   lua_createtable(L, (int)fields, 0);
   for (const ms_node *each = callee; fields > 0; each = each->kid[0]) {
     lua_pushlstring(L, each->kid[1]->text, each->kid[1]->length);
@@ -303,20 +303,21 @@ static int loop_info(lua_State *L) {
   for (size_t k = loop->statement->begin; k < loop->statement->end; k++)
     last_line += tree->text[k] == '\n';
   lua_createtable(L, 0, 12);
-  ms_set_number(L, "line", loop->closure != NULL ? loop->statement->line : loop->call->open_line);
-  ms_set_number(L, "first_line", loop->statement->line);
-  ms_set_number(L, "last_line", last_line);
-  ms_set_number(L, "body_first_line",
-                loop->body->kids > 0 ? loop->body->kid[0]->line : loop->body->line);
+  ms_field_set_number(L, "line",
+                      loop->closure != NULL ? loop->statement->line : loop->call->open_line);
+  ms_field_set_number(L, "first_line", loop->statement->line);
+  ms_field_set_number(L, "last_line", last_line);
+  ms_field_set_number(L, "body_first_line",
+                      loop->body->kids > 0 ? loop->body->kid[0]->line : loop->body->line);
   for (size_t k = 0; k < sizeof spans / sizeof spans[0]; k++) {
-    ms_set_number(L, spans[k].begin, (double)spans[k].node->begin + 1);
-    ms_set_number(L, spans[k].end, (double)spans[k].node->end);
+    ms_field_set_number(L, spans[k].begin, (double)spans[k].node->begin + 1);
+    ms_field_set_number(L, spans[k].end, (double)spans[k].node->end);
   }
-  ms_set_boolean(L, "closure_form", loop->closure != NULL);
+  ms_field_set_boolean(L, "closure_form", loop->closure != NULL);
   set_callee(L, loop);
   bool power = false;
   ms_node_walk(loop->body, find_power, &power);
-  ms_set_boolean(L, "power", power);
+  ms_field_set_boolean(L, "power", power);
   return 1;
 }
 

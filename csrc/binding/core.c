@@ -21,7 +21,7 @@ static const char declarations[] = {
 
 int ms_core_open(lua_State *L) {
   lua_newtable(L);
-  ms_set_string(L, "declarations", declarations);
+  ms_field_set_string(L, "declarations", declarations);
   ms_bind_analysis(L);
   ms_bind_chunks(L);
   ms_bind_kernel(L);

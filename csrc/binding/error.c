@@ -7,13 +7,13 @@
 int ms_push_error(lua_State *L, const ms_error *err) {
   lua_pushnil(L);
   lua_createtable(L, 0, 4);
-  ms_set_string(L, "code", ms_code_name(err->code));
-  ms_set_string(L, "message", err->message);
+  ms_field_set_string(L, "code", ms_code_name(err->code));
+  ms_field_set_string(L, "message", err->message);
   if (err->file[0] != '\0') {
-    ms_set_string(L, "file", err->file);
+    ms_field_set_string(L, "file", err->file);
   }
   if (err->line > 0) {
-    ms_set_number(L, "line", err->line);
+    ms_field_set_number(L, "line", err->line);
   }
   return 2;
 }

@@ -100,17 +100,17 @@ const char *ms_field_string(lua_State *L, int table, const char *name, size_t *s
   return value;
 }
 
-void ms_set_number(lua_State *L, const char *name, double value) {
+void ms_field_set_number(lua_State *L, const char *name, double value) {
   lua_pushnumber(L, value);
   lua_setfield(L, -2, name);
 }
 
-void ms_set_boolean(lua_State *L, const char *name, bool value) {
+void ms_field_set_boolean(lua_State *L, const char *name, bool value) {
   lua_pushboolean(L, value);
   lua_setfield(L, -2, name);
 }
 
-void ms_set_string(lua_State *L, const char *name, const char *value) {
+void ms_field_set_string(lua_State *L, const char *name, const char *value) {
   if (value == NULL) return;
   lua_pushstring(L, value);
   lua_setfield(L, -2, name);

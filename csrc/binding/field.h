@@ -37,9 +37,9 @@ bool ms_field_boolean(lua_State *L, int table, const char *name);
 const char *ms_field_string(lua_State *L, int table, const char *name, size_t *size);
 
 /* Set a field of the table on top of the stack. NULL leaves it out. */
-void ms_set_number(lua_State *L, const char *name, double value);
-void ms_set_boolean(lua_State *L, const char *name, bool value);
-void ms_set_string(lua_State *L, const char *name, const char *value);
+void ms_field_set_number(lua_State *L, const char *name, double value);
+void ms_field_set_boolean(lua_State *L, const char *name, bool value);
+void ms_field_set_string(lua_State *L, const char *name, const char *value);
 
 /* Zeroed memory that Lua frees, pushed on the stack. */
 void *ms_scratch(lua_State *L, size_t count, size_t size);

@@ -90,8 +90,8 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
     lua_createtable(L, 0, 3);
     push_path(L, capture, bindings[c].depth);
     lua_setfield(L, -2, "path");
-    ms_set_string(L, "reach", bindings[c].depth > 0 ? "field" : reaches[capture->reach]);
-    ms_set_number(L, "line", capture->first->line);
+    ms_field_set_string(L, "reach", bindings[c].depth > 0 ? "field" : reaches[capture->reach]);
+    ms_field_set_number(L, "line", capture->first->line);
     lua_rawseti(L, -2, (int)c + 1);
   }
 }
@@ -104,11 +104,11 @@ static void push_params(lua_State *L, const ms_kernel_info *info) {
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];
     lua_createtable(L, 0, 3);
-    ms_set_string(L, "kind", kinds[param->kind]);
-    ms_set_number(L, "at", param->at + 1);
-    ms_set_number(L, "dim", param->dim + 1);
+    ms_field_set_string(L, "kind", kinds[param->kind]);
+    ms_field_set_number(L, "at", param->at + 1);
+    ms_field_set_number(L, "dim", param->dim + 1);
     if (param->path != NULL) {
-      ms_set_string(L, "path", param->path);
+      ms_field_set_string(L, "path", param->path);
     }
     lua_rawseti(L, -2, (int)p + 1);
   }
@@ -125,18 +125,18 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verd
         [MS_ROLE_COUNTED] = "counted",     [MS_ROLE_MARKED] = "marked"};
     bool reduction = scalar->role == MS_ROLE_REDUCTION;
     lua_createtable(L, 0, 10);
-    ms_set_boolean(L, "exact", scalar->exact);
-    ms_set_boolean(L, "ranked", scalar->ranked);
-    ms_set_number(L, "capture", scalar->capture + 1);
-    ms_set_string(L, "role", head ? "head" : roles[scalar->role]);
+    ms_field_set_boolean(L, "exact", scalar->exact);
+    ms_field_set_boolean(L, "ranked", scalar->ranked);
+    ms_field_set_number(L, "capture", scalar->capture + 1);
+    ms_field_set_string(L, "role", head ? "head" : roles[scalar->role]);
     if (reduction) {
-      ms_set_string(L, "op", ms_reduce_name(scalar->op));
-      ms_set_string(L, "wins", ms_wins_name(scalar->wins));
-      ms_set_number(L, "leader", scalar->leader + 1);
-      ms_set_boolean(L, "unset", scalar->unset);
+      ms_field_set_string(L, "op", ms_reduce_name(scalar->op));
+      ms_field_set_string(L, "wins", ms_wins_name(scalar->wins));
+      ms_field_set_number(L, "leader", scalar->leader + 1);
+      ms_field_set_boolean(L, "unset", scalar->unset);
       if (scalar->tie > 0) {
-        ms_set_number(L, "tie", scalar->tie);
-        ms_set_string(L, "tie_op", ms_reduce_name(scalar->tie_op));
+        ms_field_set_number(L, "tie", scalar->tie);
+        ms_field_set_string(L, "tie_op", ms_reduce_name(scalar->tie_op));
       }
       if (scalar->gated) lua_pushnumber(L, scalar->gate + 1);
       if (scalar->gated) lua_setfield(L, -2, "gate");
@@ -154,7 +154,7 @@ static void push_lines(lua_State *L, const ms_loop *loop) {
   while (end < loop->tree->length && text[end] != '\n') end++;
   lua_pushlstring(L, text + begin, end - begin);
   lua_setfield(L, -2, "lines");
-  ms_set_number(L, "before", (lua_Number)before);
+  ms_field_set_number(L, "before", (lua_Number)before);
 }
 
 /* Pushes what the Lua side must know about the text. */
@@ -172,16 +172,16 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
     lua_rawseti(L, -2, (int)s + 1);
   }
   lua_setfield(L, -2, "spilled");
-  ms_set_string(L, "chunkname", job->loop->tree->name);
-  ms_set_string(L, "prefix", info->prefix);
+  ms_field_set_string(L, "chunkname", job->loop->tree->name);
+  ms_field_set_string(L, "prefix", info->prefix);
   push_lines(L, job->loop);
-  ms_set_number(L, "line", job->loop->body->line);
-  ms_set_boolean(L, "entries", info->entries);
-  ms_set_number(L, "dim_count", info->dims);
-  ms_set_number(L, "positions", info->positions);
-  ms_set_boolean(L, "row", info->row);
-  ms_set_boolean(L, "declines", info->declines);
-  ms_set_boolean(L, "shaped", info->shaped);
+  ms_field_set_number(L, "line", job->loop->body->line);
+  ms_field_set_boolean(L, "entries", info->entries);
+  ms_field_set_number(L, "dim_count", info->dims);
+  ms_field_set_number(L, "positions", info->positions);
+  ms_field_set_boolean(L, "row", info->row);
+  ms_field_set_boolean(L, "declines", info->declines);
+  ms_field_set_boolean(L, "shaped", info->shaped);
   lua_createtable(L, (int)info->dims, 0);
   for (uint32_t d = 0; d < info->dims; d++) {
     lua_pushnumber(L, (lua_Number)job->verdict->extent[d].range.step);
@@ -232,11 +232,11 @@ static int emit(lua_State *L) {
 
 static void push_advice(lua_State *L, const ms_kernel_job *job, const ms_kernel_info *info) {
   if (info->fast_line != 0) {
-    ms_set_number(L, "fast_line", info->fast_line);
+    ms_field_set_number(L, "fast_line", info->fast_line);
   }
   if (info->wide_line != 0 && info->wide < job->loop->capture_count) {
-    ms_set_number(L, "wide_line", info->wide_line);
-    ms_set_number(L, "wide", info->wide + 1);
+    ms_field_set_number(L, "wide_line", info->wide_line);
+    ms_field_set_number(L, "wide", info->wide + 1);
   }
 }
 
@@ -260,9 +260,9 @@ static int emit_native(lua_State *L) {
   if (result > 0) {
     lua_pushnil(L);
     lua_createtable(L, 0, 3);
-    ms_set_number(L, "line", why.line);
-    ms_set_number(L, "column", why.column);
-    ms_set_string(L, "message", why.message);
+    ms_field_set_number(L, "line", why.line);
+    ms_field_set_number(L, "column", why.column);
+    ms_field_set_string(L, "message", why.message);
     return 2;
   }
   lua_pushlstring(L, emission->text.bytes, emission->text.length);

@@ -56,8 +56,8 @@ static void set_distances(lua_State *L, const ms_verdict *verdict) {
 }
 
 static void set_choice(lua_State *L, const ms_verdict *verdict) {
-  ms_set_string(L, "verdict", ms_decision_name(verdict->decision));
-  ms_set_string(L, "strategy", ms_strategy_name(verdict->strategy));
+  ms_field_set_string(L, "verdict", ms_decision_name(verdict->decision));
+  ms_field_set_string(L, "strategy", ms_strategy_name(verdict->strategy));
   lua_createtable(L, (int)verdict->dim_count, 0);
   for (uint32_t k = 0; k < verdict->dim_count; k++) {
     lua_pushstring(L, verdict->index_name[k]);
@@ -76,7 +76,7 @@ static void set_choice(lua_State *L, const ms_verdict *verdict) {
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "cut_dims");
-  if (verdict->sequential > 0) ms_set_number(L, "sequential", verdict->sequential);
+  if (verdict->sequential > 0) ms_field_set_number(L, "sequential", verdict->sequential);
   if (!verdict->has_row) return;
   lua_createtable(L, (int)verdict->dim_count, 0);
   for (uint32_t k = 0; k < verdict->dim_count; k++) {
@@ -137,19 +137,19 @@ static void push_array(lua_State *L, const ms_verdict *verdict, uint32_t number)
   const ms_array_plan *array = &verdict->arrays[number];
   static const char *const access[] = {"none", "read", "write", "read+write"};
   lua_createtable(L, 0, 8);
-  ms_set_string(L, "access", access[(array->own_read ? 1 : 0) + (array->own_write ? 2 : 0)]);
-  ms_set_string(L, "memory", access[(array->read ? 1 : 0) + (array->written ? 2 : 0)]);
-  ms_set_string(L, "placement", ms_placement_name(array->placement));
-  ms_set_string(L, "whole", array->whole);
-  ms_set_number(L, "binding", array->binding + 1);
+  ms_field_set_string(L, "access", access[(array->own_read ? 1 : 0) + (array->own_write ? 2 : 0)]);
+  ms_field_set_string(L, "memory", access[(array->read ? 1 : 0) + (array->written ? 2 : 0)]);
+  ms_field_set_string(L, "placement", ms_placement_name(array->placement));
+  ms_field_set_string(L, "whole", array->whole);
+  ms_field_set_number(L, "binding", array->binding + 1);
   if (array->array_dim >= 0) {
-    ms_set_number(L, "array_dim", array->array_dim + 1);
-    ms_set_number(L, "scale", (double)array->scale);
-    ms_set_number(L, "offset", (double)array->offset);
+    ms_field_set_number(L, "array_dim", array->array_dim + 1);
+    ms_field_set_number(L, "scale", (double)array->scale);
+    ms_field_set_number(L, "offset", (double)array->offset);
   }
   if (array->loop_dim >= 0) {
-    ms_set_number(L, "loop_dim", array->loop_dim + 1);
-    ms_set_string(L, "follows", verdict->index_name[array->loop_dim]);
+    ms_field_set_number(L, "loop_dim", array->loop_dim + 1);
+    ms_field_set_string(L, "follows", verdict->index_name[array->loop_dim]);
   }
 }
 
@@ -159,7 +159,7 @@ static void set_prefetch(lua_State *L, const ms_verdict *verdict) {
   if (verdict->prefetch == NULL) return;
   int count[2] = {0, 0};
   lua_createtable(L, 0, 3);
-  ms_set_string(L, "text", verdict->prefetch);
+  ms_field_set_string(L, "text", verdict->prefetch);
   lua_newtable(L);
   lua_newtable(L);
   for (uint32_t a = 0; a < verdict->array_count; a++) {
@@ -189,9 +189,9 @@ static void set_bindings(lua_State *L, const char *key, const uint32_t *bindings
 static void set_collisions(lua_State *L, const ms_collisions *collisions) {
   if (collisions == NULL) return;
   lua_createtable(L, 0, 3);
-  ms_set_string(L, "stores", collisions->stores);
-  ms_set_string(L, "looks", collisions->looks);
-  ms_set_string(L, "levels", collisions->levels);
+  ms_field_set_string(L, "stores", collisions->stores);
+  ms_field_set_string(L, "looks", collisions->looks);
+  ms_field_set_string(L, "levels", collisions->levels);
   set_bindings(L, "arrays", collisions->binding, collisions->count);
   set_bindings(L, "levelled", collisions->level_binding, collisions->level_count);
   lua_setfield(L, -2, "collisions");
@@ -203,16 +203,16 @@ static void set_writes(lua_State *L, const ms_written *writes, uint32_t dims) {
   lua_createtable(L, 0, 4);
   set_iteration(L, "low", writes->low, dims);
   set_iteration(L, "high", writes->high, dims);
-  ms_set_boolean(L, "whole", writes->whole);
-  ms_set_boolean(L, "steady", writes->steady);
+  ms_field_set_boolean(L, "whole", writes->whole);
+  ms_field_set_boolean(L, "steady", writes->steady);
   lua_createtable(L, (int)writes->follow_count, 0);
   for (uint32_t k = 0; k < writes->follow_count; k++) {
     const ms_followed *follow = &writes->follow[k];
     lua_createtable(L, 0, 4);
-    ms_set_number(L, "loop_dim", follow->loop_dim + 1);
-    ms_set_number(L, "array_dim", follow->array_dim + 1);
-    ms_set_number(L, "scale", (double)follow->scale);
-    ms_set_number(L, "offset", (double)follow->offset);
+    ms_field_set_number(L, "loop_dim", follow->loop_dim + 1);
+    ms_field_set_number(L, "array_dim", follow->array_dim + 1);
+    ms_field_set_number(L, "scale", (double)follow->scale);
+    ms_field_set_number(L, "offset", (double)follow->offset);
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "follow");
@@ -245,12 +245,12 @@ static void set_round_reads(lua_State *L, const ms_verdict *verdict) {
   for (uint32_t r = 0; r < verdict->round_read_count; r++) {
     const ms_round_read *read = &verdict->round_reads[r];
     lua_createtable(L, 0, 6);
-    ms_set_number(L, "version", read->version);
-    ms_set_number(L, "line", read->line);
-    ms_set_number(L, "least", (double)read->least);
-    ms_set_number(L, "most", (double)read->most);
-    ms_set_number(L, "sum_least", (double)read->sum_least);
-    ms_set_number(L, "sum_most", (double)read->sum_most);
+    ms_field_set_number(L, "version", read->version);
+    ms_field_set_number(L, "line", read->line);
+    ms_field_set_number(L, "least", (double)read->least);
+    ms_field_set_number(L, "most", (double)read->most);
+    ms_field_set_number(L, "sum_least", (double)read->sum_least);
+    ms_field_set_number(L, "sum_most", (double)read->sum_most);
     lua_rawseti(L, -2, (int)r + 1);
   }
   lua_setfield(L, -2, "round_reads");
@@ -265,24 +265,24 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
     const ms_scalar_plan *scalar = &verdict->scalars[s];
     push_path(L, loop, bindings, scalar->capture);
     lua_createtable(L, 0, 4);
-    ms_set_string(L, "role", roles[scalar->role]);
-    ms_set_number(L, "capture", scalar->capture + 1);
+    ms_field_set_string(L, "role", roles[scalar->role]);
+    ms_field_set_number(L, "capture", scalar->capture + 1);
     if (scalar->role == MS_ROLE_REDUCTION) {
-      ms_set_string(L, "op", ms_reduce_name(scalar->op));
-      ms_set_string(L, "wins", ms_wins_name(scalar->wins));
+      ms_field_set_string(L, "op", ms_reduce_name(scalar->op));
+      ms_field_set_string(L, "wins", ms_wins_name(scalar->wins));
       if (scalar->op == MS_REDUCE_WITH) {
         push_path(L, loop, bindings, scalar->leader);
         lua_setfield(L, -2, "leader");
       }
-      if (scalar->tie > 0) ms_set_string(L, "tie", ms_reduce_name(scalar->tie_op));
+      if (scalar->tie > 0) ms_field_set_string(L, "tie", ms_reduce_name(scalar->tie_op));
       if (scalar->gated) {
         push_path(L, loop, bindings, scalar->gate);
         lua_setfield(L, -2, "after");
       }
-      if (scalar->unset) ms_set_string(L, "start", "nil");
+      if (scalar->unset) ms_field_set_string(L, "start", "nil");
     }
-    if (scalar->role == MS_ROLE_COUNTED && !scalar->exact) ms_set_string(L, "op", "+");
-    if (scalar->role == MS_ROLE_SLICED) ms_set_string(L, "indices", scalar->indices);
+    if (scalar->role == MS_ROLE_COUNTED && !scalar->exact) ms_field_set_string(L, "op", "+");
+    if (scalar->role == MS_ROLE_SLICED) ms_field_set_string(L, "indices", scalar->indices);
     lua_settable(L, -3);
   }
   lua_setfield(L, -2, "scalars");
@@ -291,20 +291,20 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
 static void set_place(lua_State *L, const char *key, const ms_place *place) {
   if (place->line == 0) return;
   lua_createtable(L, 0, 5);
-  ms_set_number(L, "line", place->line);
-  ms_set_number(L, "column", place->column);
-  ms_set_number(L, "end_column", place->end_column);
-  ms_set_string(L, "text", place->text);
-  ms_set_string(L, "does", place->does);
+  ms_field_set_number(L, "line", place->line);
+  ms_field_set_number(L, "column", place->column);
+  ms_field_set_number(L, "end_column", place->end_column);
+  ms_field_set_string(L, "text", place->text);
+  ms_field_set_string(L, "does", place->does);
   lua_setfield(L, -2, key);
 }
 
 static void push_reason(lua_State *L, const ms_verdict *verdict, const ms_reason *reason) {
   lua_createtable(L, 0, 8);
-  ms_set_string(L, "code", reason->code);
-  ms_set_string(L, "title", reason->title);
-  ms_set_string(L, "message", reason->message);
-  ms_set_string(L, "distance", reason->distance);
+  ms_field_set_string(L, "code", reason->code);
+  ms_field_set_string(L, "title", reason->title);
+  ms_field_set_string(L, "message", reason->message);
+  ms_field_set_string(L, "distance", reason->distance);
   set_place(L, "first", &reason->first);
   set_place(L, "second", &reason->second);
   if (reason->has_witness) {
@@ -332,8 +332,8 @@ void ms_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindin
   set_prefetch(L, verdict);
   set_collisions(L, verdict->collisions);
   if (verdict->stranger != NULL) {
-    ms_set_string(L, "stranger", verdict->stranger);
-    ms_set_number(L, "stranger_line", verdict->stranger_line);
+    ms_field_set_string(L, "stranger", verdict->stranger);
+    ms_field_set_number(L, "stranger_line", verdict->stranger_line);
   }
   set_round_reads(L, verdict);
   set_scalars(L, loop, bindings, verdict);

@@ -60,11 +60,11 @@ static void push_shares(lua_State *L, const ms_outcome *outcome) {
   for (uint32_t i = 0; i < outcome->worker_count; i++) {
     const ms_share *share = &outcome->shares[i];
     lua_createtable(L, 0, 4);
-    ms_set_number(L, "busy", (double)share->busy * 1e-9);
-    ms_set_number(L, "waited", (double)share->waited * 1e-9);
-    ms_set_number(L, "moved", (double)share->moved);
-    ms_set_number(L, "blocks", (double)share->blocks);
-    if (share->began > 0) ms_set_number(L, "began", (double)share->began * 1e-9);
+    ms_field_set_number(L, "busy", (double)share->busy * 1e-9);
+    ms_field_set_number(L, "waited", (double)share->waited * 1e-9);
+    ms_field_set_number(L, "moved", (double)share->moved);
+    ms_field_set_number(L, "blocks", (double)share->blocks);
+    if (share->began > 0) ms_field_set_number(L, "began", (double)share->began * 1e-9);
     lua_rawseti(L, -2, (int)i + 1);
   }
 }
@@ -84,7 +84,7 @@ static bool set_flat(lua_State *L, ms_outcome *outcome) {
   lua_pushlstring(L, all, count * size);
   lua_setfield(L, -3, "flat");
   lua_pop(L, 1);
-  ms_set_number(L, "blocks", (double)count);
+  ms_field_set_number(L, "blocks", (double)count);
   return true;
 }
 
@@ -164,11 +164,11 @@ static void push_outcome(lua_State *L, ms_outcome *outcome, bool flat, bool apar
   lua_setfield(L, -2, "workers");
   uint64_t moved = outcome->moved;
   for (uint32_t i = 0; i < outcome->worker_count; i++) moved += outcome->shares[i].moved;
-  ms_set_number(L, "moved", (double)moved);
-  ms_set_number(L, "deaths", outcome->deaths);
-  ms_set_number(L, "redone", outcome->redone);
-  ms_set_number(L, "repeated", outcome->repeats);
-  ms_set_boolean(L, "interrupted", outcome->interrupted);
+  ms_field_set_number(L, "moved", (double)moved);
+  ms_field_set_number(L, "deaths", outcome->deaths);
+  ms_field_set_number(L, "redone", outcome->redone);
+  ms_field_set_number(L, "repeated", outcome->repeats);
+  ms_field_set_boolean(L, "interrupted", outcome->interrupted);
   if (outcome->spent == NULL) return;
   lua_pushlstring(L, (const char *)outcome->spent, outcome->range_count * sizeof *outcome->spent);
   lua_setfield(L, -2, "spent");
@@ -178,12 +178,12 @@ static void push_outcome(lua_State *L, ms_outcome *outcome, bool flat, bool apar
  * worker from 1, block from 0. */
 static int push_failure(lua_State *L, const ms_outcome *outcome, const ms_error *err) {
   ms_push_error(L, err);
-  if (outcome->worker != UINT32_MAX) ms_set_number(L, "worker", outcome->worker + 1.0);
-  if (outcome->block != UINT32_MAX) ms_set_number(L, "block", outcome->block);
-  if (outcome->pid != 0) ms_set_number(L, "pid", (double)outcome->pid);
-  if (outcome->signal != 0) ms_set_number(L, "signal", outcome->signal);
-  ms_set_boolean(L, "repeated", outcome->repeated);
-  ms_set_boolean(L, "lost", outcome->lost);
+  if (outcome->worker != UINT32_MAX) ms_field_set_number(L, "worker", outcome->worker + 1.0);
+  if (outcome->block != UINT32_MAX) ms_field_set_number(L, "block", outcome->block);
+  if (outcome->pid != 0) ms_field_set_number(L, "pid", (double)outcome->pid);
+  if (outcome->signal != 0) ms_field_set_number(L, "signal", outcome->signal);
+  ms_field_set_boolean(L, "repeated", outcome->repeated);
+  ms_field_set_boolean(L, "lost", outcome->lost);
   set_text(L, "payload", &outcome->error);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);
@@ -268,7 +268,7 @@ static int push_raised(lua_State *L, int kind, bool lost) {
   lua_createtable(L, 0, 2);
   lua_insert(L, -2);
   lua_setfield(L, -2, kind == RAISED ? "raised" : "fault");
-  ms_set_boolean(L, "lost", lost);
+  ms_field_set_boolean(L, "lost", lost);
   lua_pushnil(L);
   lua_insert(L, -2);
   return 2;

@@ -85,12 +85,12 @@ static int session_pids(lua_State *L) {
 static int session_info(lua_State *L) {
   const ms_session *session = *ms_check_session(L, 1);
   lua_createtable(L, 0, 5);
-  ms_set_number(L, "workers", (lua_Integer)ms_session_workers(session));
-  ms_set_string(L, "directory", ms_session_directory(session));
-  ms_set_string(L, "address", ms_session_address(session));
-  ms_set_number(L, "jobs", (lua_Number)ms_session_jobs(session));
-  ms_set_boolean(L, "memory", ms_session_has_lanes(session));
-  ms_set_boolean(L, "shm", ms_session_is_shared(session));
+  ms_field_set_number(L, "workers", (lua_Integer)ms_session_workers(session));
+  ms_field_set_string(L, "directory", ms_session_directory(session));
+  ms_field_set_string(L, "address", ms_session_address(session));
+  ms_field_set_number(L, "jobs", (lua_Number)ms_session_jobs(session));
+  ms_field_set_boolean(L, "memory", ms_session_has_lanes(session));
+  ms_field_set_boolean(L, "shm", ms_session_is_shared(session));
   return 1;
 }
 

@@ -17,14 +17,14 @@ static int methods(lua_State *L) {
   for (int k = 0; (method = ms_method_at(k)) != NULL; k++) {
     const char *number = method->other ? "both" : "number";
     lua_createtable(L, 0, 8);
-    ms_set_string(L, "name", method->name);
-    if (method->most != MS_METHOD_ANY) ms_set_number(L, "most", method->most);
-    ms_set_string(L, "effect", ms_method_effect_name(method->effect));
-    if (method->dimension > 0) ms_set_number(L, "dimension", method->dimension);
-    ms_set_boolean(L, "rowwise", method->rowwise);
-    ms_set_string(L, "takes", method->number ? number : method->other ? "other" : "none");
-    ms_set_boolean(L, "filled", method->filled);
-    ms_set_number(L, "operation", method->operation);
+    ms_field_set_string(L, "name", method->name);
+    if (method->most != MS_METHOD_ANY) ms_field_set_number(L, "most", method->most);
+    ms_field_set_string(L, "effect", ms_method_effect_name(method->effect));
+    if (method->dimension > 0) ms_field_set_number(L, "dimension", method->dimension);
+    ms_field_set_boolean(L, "rowwise", method->rowwise);
+    ms_field_set_string(L, "takes", method->number ? number : method->other ? "other" : "none");
+    ms_field_set_boolean(L, "filled", method->filled);
+    ms_field_set_number(L, "operation", method->operation);
     lua_rawseti(L, -2, k + 1);
   }
   return 1;
@@ -36,15 +36,15 @@ static int strategies(lua_State *L) {
   lua_newtable(L);
   for (int k = 0; (traits = ms_strategy_traits_of(k)) != NULL; k++) {
     lua_createtable(L, 0, 9);
-    ms_set_string(L, "words", traits->words);
-    ms_set_boolean(L, "any_axis", traits->any_axis);
-    ms_set_boolean(L, "sweeps", traits->sweeps);
-    ms_set_boolean(L, "alone", traits->alone);
-    ms_set_boolean(L, "rotated", traits->rotated);
-    ms_set_number(L, "chains", traits->chains);
-    ms_set_boolean(L, "one_way", traits->one_way);
-    ms_set_boolean(L, "unordered", traits->unordered);
-    ms_set_boolean(L, "waits", ms_strategy_waits(k));
+    ms_field_set_string(L, "words", traits->words);
+    ms_field_set_boolean(L, "any_axis", traits->any_axis);
+    ms_field_set_boolean(L, "sweeps", traits->sweeps);
+    ms_field_set_boolean(L, "alone", traits->alone);
+    ms_field_set_boolean(L, "rotated", traits->rotated);
+    ms_field_set_number(L, "chains", traits->chains);
+    ms_field_set_boolean(L, "one_way", traits->one_way);
+    ms_field_set_boolean(L, "unordered", traits->unordered);
+    ms_field_set_boolean(L, "waits", ms_strategy_waits(k));
     lua_setfield(L, -2, traits->name);
   }
   return 1;

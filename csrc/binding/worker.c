@@ -173,8 +173,8 @@ static void push_operand(lua_State *L, const ms_worker *worker, uint32_t number)
   lua_createtable(L, 0, 5);
   lua_pushlightuserdata(L, place);
   lua_setfield(L, -2, "pointer");
-  ms_set_number(L, "element", operand->element);
-  ms_set_number(L, "size", (double)ms_strided_count(&box));
+  ms_field_set_number(L, "element", operand->element);
+  ms_field_set_number(L, "size", (double)ms_strided_count(&box));
   lua_createtable(L, (int)operand->dim_count, 0);
   lua_createtable(L, (int)operand->dim_count, 0);
   for (uint32_t d = 0; d < operand->dim_count; d++) {
@@ -293,7 +293,7 @@ static int worker_next(lua_State *L) {
     lua_setfield(L, -2, "kernel");
   }
   if (ms_worker_forgets(worker)) {
-    ms_set_boolean(L, "forgets", true);
+    ms_field_set_boolean(L, "forgets", true);
   }
   lua_createtable(L, (int)task->grid.count, 0);
   for (uint32_t d = 0; d < task->grid.count; d++) {

@@ -91,7 +91,7 @@ static bool patterns_are(const bench *now, const char *expected) {
 }
 
 static ms_choice choose(const bench *now, bool ordered) {
-  const ms_terms terms = {.ordered = ordered};
+  const ms_strategy_terms terms = {.ordered = ordered};
   return ms_strategy_choose(&now->conflicts, &now->patterns, &terms);
 }
 

@@ -18,7 +18,7 @@ typedef struct query {
   const ms_conflicts *conflicts;
   const ms_patterns *patterns;
   uint32_t dims;
-  const ms_terms *terms;
+  const ms_strategy_terms *terms;
 } query;
 
 static bool try_independent(const query *loop, ms_choice *choice) {
@@ -205,7 +205,7 @@ static const struct {
 };
 
 /* Whether this version executes a choice. */
-static bool runs(const ms_terms *terms, const ms_choice *choice) {
+static bool runs(const ms_strategy_terms *terms, const ms_choice *choice) {
   int64_t most = ms_strategy_traits_of(choice->strategy)->most_axes;
   if (!terms->executable) return true;
   if (choice->dim_count > most + choice->sequential) return false;
@@ -219,7 +219,7 @@ static bool runs(const ms_terms *terms, const ms_choice *choice) {
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 
 ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *patterns,
-                             const ms_terms *terms) {
+                             const ms_strategy_terms *terms) {
   query loop = {conflicts, patterns, conflicts->domain->dim_count, terms};
   bool sure = true;
   for (uint32_t c = 0; c < CLASSES; c++) {

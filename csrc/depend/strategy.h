@@ -21,7 +21,7 @@ typedef struct ms_choice {
 } ms_choice;
 
 /* What the classes of strategies are tried on. */
-typedef struct ms_terms {
+typedef struct ms_strategy_terms {
   bool ordered;     /* the order as written has to be kept */
   bool proven;      /* only pairs of proven accesses count where exact distances are looked at (then
                        the patterns must be the proven ones as well) */
@@ -30,11 +30,11 @@ typedef struct ms_terms {
   bool rounds;      /* the first index counts rounds; nothing but rounds will do */
   uint32_t entries; /* dimensions of a sparse array whose entries are the space, else 0: they are
                        cut along these dimensions only */
-} ms_terms;
+} ms_strategy_terms;
 
 /* The first legal class for these patterns under these terms. */
 ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *patterns,
-                             const ms_terms *terms);
+                             const ms_strategy_terms *terms);
 
 /* Dimension k is zero in every distance. */
 bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim);

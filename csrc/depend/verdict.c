@@ -66,12 +66,12 @@ static ms_choice share_out(const work *now) {
 }
 
 /* What the distances allow to run. */
-static ms_choice choose(const work *now, ms_terms *terms) {
-  *terms = (ms_terms){.ordered = now->walk.space->ordered,
-                      .rounds = now->walk.space->rounds,
-                      .levels = now->walk.space->assumes == MS_ASSUME_LEVELS,
-                      .executable = true,
-                      .entries = entries_of(now)};
+static ms_choice choose(const work *now, ms_strategy_terms *terms) {
+  *terms = (ms_strategy_terms){.ordered = now->walk.space->ordered,
+                               .rounds = now->walk.space->rounds,
+                               .levels = now->walk.space->assumes == MS_ASSUME_LEVELS,
+                               .executable = true,
+                               .entries = entries_of(now)};
   if (has_replicas(now)) return share_out(now);
   ms_choice choice = ms_strategy_choose(&now->conflicts, &now->all, terms);
   uint32_t cuttable = entries_of(now);
@@ -84,7 +84,7 @@ static ms_choice choose(const work *now, ms_terms *terms) {
 /* Whether blocks of an ordered loop do not go through it one after the other: are anything but
  * ranges of the outermost index, or of a round. */
 static bool is_scattered(const work *now) {
-  ms_terms terms;
+  ms_strategy_terms terms;
   if (!now->walk.space->ordered || now->domain.dim_count == 1) return false;
   ms_choice choice = choose(now, &terms);
   if (ms_strategy_traits_of(choice.strategy)->any_axis) return false;
@@ -100,7 +100,7 @@ static void decide(work *now, ms_verdict *verdict, ms_choice *choice, bool *not_
     refused = true;
     proven = proven || now->walk.findings[f].proven;
   }
-  ms_terms terms;
+  ms_strategy_terms terms;
   *choice = choose(now, &terms);
   terms.executable = false;
   *not_run = false;
@@ -122,7 +122,7 @@ static void decide(work *now, ms_verdict *verdict, ms_choice *choice, bool *not_
 
 /* What an ordered loop could run as without its order; serially if it has none. */
 static ms_choice unordered_choice(const work *now) {
-  const ms_terms terms = {.executable = true, .entries = entries_of(now)};
+  const ms_strategy_terms terms = {.executable = true, .entries = entries_of(now)};
   const ms_space *space = now->walk.space;
   if (!space->ordered || space->rounds) return (ms_choice){.strategy = MS_SERIALLY};
   return ms_strategy_choose(&now->conflicts, &now->all, &terms);
@@ -263,7 +263,7 @@ static int copy_collisions(const ms_collisions *found, ms_verdict *verdict) {
  * are any, and, where it has an order, which iterations have to wait for which. */
 static int inspect(const work *now, ms_verdict *verdict) {
   work lifted = *now;
-  ms_terms terms;
+  ms_strategy_terms terms;
   ms_collisions found = {.count = 0};
   if (verdict->decision != MS_UNKNOWN || !now->conflicts.known || is_refused(now)) return 0;
   uint32_t groups = now->walk.groups.count;

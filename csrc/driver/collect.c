@@ -3,8 +3,8 @@
  * Collecting: a job from its first task to the last worker's DONE, as a state machine over the
  * session's road (net/road.h). It has no socket and no clock.
  *
- * What is expected of each worker is its part (ms_part); what of the job, its run (ms_run). Letters
- * move them: reports, rows and DONE here, a block's failure in failure.c, a worker's end in
+ * What is expected of each worker is its part (ms_worker_part); what of the job, its run (ms_run).
+ * Letters move them: reports, rows and DONE here, a block's failure in failure.c, a worker's end in
  * replace.c. The job is over when nothing is expected of anyone. A failure (a body's error, when
  * what comes before it has run; a death that cannot be mended, Ctrl-C, lost messages) cancels it:
  * workers stop at their next block end, and those that reach none in time are killed, and replaced

@@ -23,11 +23,11 @@
 /* What the driver expects of a worker in the present job. Each goes from NONE to TOLD when the job
  * begins, and back with DONE, or for good when it dies; or else to AWAITED, where it is another
  * process that goes on, and to TOLD again when that is up. */
-typedef enum ms_part {
+typedef enum ms_worker_part {
   MS_PART_NONE,    /* nothing: it takes no part, is through, or is dead */
   MS_PART_TOLD,    /* DONE: the task is on its way, as its window allows, or it is running it */
   MS_PART_AWAITED, /* a hello: it replaces one that died, and has not been told of the job yet */
-} ms_part;
+} ms_worker_part;
 
 typedef struct ms_worker_handle {
   uint32_t number, incarnation;
@@ -51,7 +51,7 @@ typedef struct ms_worker_handle {
   ms_text room;      /* memory for its next report, empty */
   uint32_t recorded; /* its incarnation in the history; 0: it is in none */
   /* The present job: */
-  ms_part part;
+  ms_worker_part part;
   uint64_t from;     /* of a replacement: 1 + own blocks that are finished; else 0 */
   uint64_t due;      /* ns: when one that is awaited has to be up */
   uint32_t failures; /* that it has told of */

@@ -25,7 +25,7 @@ typedef struct reader {
 } reader;
 
 typedef struct part {
-  ms_part head;
+  ms_scan_part head;
   ms_entries entries;
   int64_t first_line; /* of the first entry */
 } part;
@@ -67,7 +67,7 @@ static int read_count(const reader *r, const ms_lines *lines, const ms_line_fiel
                         ms_shown(field->text, field->length, shown, sizeof shown));
 }
 
-static int take_line(const void *owner, ms_part *head, const ms_lines *lines, const char *line,
+static int take_line(const void *owner, ms_scan_part *head, const ms_lines *lines, const char *line,
                      size_t length, ms_error *err) {
   const reader *r = owner;
   part *p = (part *)head;
@@ -86,12 +86,13 @@ static int take_line(const void *owner, ms_part *head, const ms_lines *lines, co
   return ms_entries_add(&p->entries, (int32_t)document, (int32_t)word, value, err);
 }
 
-static void clear(ms_part *head) {
+static void clear(ms_scan_part *head) {
   ms_entries_free(&((part *)head)->entries);
 }
 
 /* What is only known at the end of the file. */
-static int check_whole(const reader *r, const ms_part *parts, const char *path, ms_error *err) {
+static int check_whole(const reader *r, const ms_scan_part *parts, const char *path,
+                       ms_error *err) {
   if (r->heads < 3) {
     ms_error_set(err, MS_FIL, "expected %s, found the end of the file", head_names[r->heads]);
     return ms_error_place(err, path, 0);
@@ -110,10 +111,10 @@ static int check_whole(const reader *r, const ms_part *parts, const char *path, 
   return ms_error_place(err, path, line < INT_MAX ? (int)line : INT_MAX);
 }
 
-static ms_array *make_array(const reader *r, ms_part **parts, int type, ms_error *err) {
+static ms_array *make_array(const reader *r, ms_scan_part **parts, int type, ms_error *err) {
   ms_array *counts = ms_array_sparse(type, 2, r->head, r->head[2], err);
   int64_t place = 0;
-  for (; counts != NULL && *parts != NULL; *parts = ms_part_free(*parts)) {
+  for (; counts != NULL && *parts != NULL; *parts = ms_scan_part_free(*parts)) {
     const part *p = (const part *)*parts;
     ms_entries_copy(&p->entries, counts, place, 0);
     place += p->entries.count;
@@ -188,7 +189,7 @@ ms_array *ms_docword_read(const ms_files *file, const ms_docword *options, ms_er
   const char *path = file->paths[0], *vocabulary = options->vocabulary;
   reader r = {.ops = ms_type_of(options->type), .blanks = ms_separator_named(" ")};
   ms_labels *labels = NULL;
-  ms_part *parts;
+  ms_scan_part *parts;
   ms_array *counts = NULL;
   if (ms_scan(file, &scanner, &r, &parts, err) != 0) return NULL;
   if (check_whole(&r, parts, path, err) == 0) {
@@ -200,6 +201,6 @@ ms_array *ms_docword_read(const ms_files *file, const ms_docword *options, ms_er
   } else {
     ms_labels_release(&labels);
   }
-  ms_parts_free(&parts);
+  ms_scan_parts_free(&parts);
   return counts;
 }

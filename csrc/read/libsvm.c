@@ -21,7 +21,7 @@ typedef struct reader {
 
 /* Examples that follow each other. */
 typedef struct part {
-  ms_part head;
+  ms_scan_part head;
   ms_entries entries;
   double *labels;
   int64_t rows, capacity;
@@ -141,7 +141,7 @@ static int check_distinct(const part *p, const cursor *c, int64_t first, ms_erro
                         twice + 1);
 }
 
-static int take_line(const void *owner, ms_part *head, const ms_lines *lines, const char *line,
+static int take_line(const void *owner, ms_scan_part *head, const ms_lines *lines, const char *line,
                      size_t length, ms_error *err) {
   const reader *r = owner;
   part *p = (part *)head;
@@ -166,15 +166,15 @@ static int take_line(const void *owner, ms_part *head, const ms_lines *lines, co
   return ascending ? 0 : check_distinct(p, &c, first, err);
 }
 
-static void clear(ms_part *head) {
+static void clear(ms_scan_part *head) {
   part *p = (part *)head;
   ms_entries_free(&p->entries);
   free(p->labels);
 }
 
 /* Extents and number of entries of all parts together. */
-static int measure(const ms_files *files, const ms_part *parts, int64_t dims[2], int64_t *count,
-                   ms_error *err) {
+static int measure(const ms_files *files, const ms_scan_part *parts, int64_t dims[2],
+                   int64_t *count, ms_error *err) {
   dims[0] = dims[1] = *count = 0;
   for (; parts != NULL; parts = parts->next) {
     const part *p = (const part *)parts;
@@ -188,7 +188,7 @@ static int measure(const ms_files *files, const ms_part *parts, int64_t dims[2],
 }
 
 /* Makes the arrays and moves the parts into them. */
-static ms_array *make_arrays(ms_part **parts, const ms_libsvm *options, const int64_t dims[2],
+static ms_array *make_arrays(ms_scan_part **parts, const ms_libsvm *options, const int64_t dims[2],
                              int64_t count, ms_array **labels, ms_error *err) {
   ms_array *examples = ms_array_sparse(options->type, 2, dims, count, err);
   if (examples == NULL) return NULL;
@@ -198,7 +198,7 @@ static ms_array *make_arrays(ms_part **parts, const ms_libsvm *options, const in
     return NULL;
   }
   int64_t row = 0, place = 0;
-  for (; *parts != NULL; *parts = ms_part_free(*parts)) {
+  for (; *parts != NULL; *parts = ms_scan_part_free(*parts)) {
     const part *p = (const part *)*parts;
     ms_entries_copy(&p->entries, examples, place, row);
     if (p->rows > 0) {
@@ -214,7 +214,7 @@ ms_array *ms_libsvm_read(const ms_files *files, const ms_libsvm *options, ms_arr
                          ms_error *err) {
   static const ms_scanner scanner = {.part_size = sizeof(part), .take = take_line, .clear = clear};
   reader r = {.options = options, .ops = ms_type_of(options->type)};
-  ms_part *parts;
+  ms_scan_part *parts;
   ms_array *examples = NULL;
   int64_t dims[2], count;
   *labels = NULL;
@@ -223,6 +223,6 @@ ms_array *ms_libsvm_read(const ms_files *files, const ms_libsvm *options, ms_arr
     if (options->features > 0) dims[1] = options->features;
     examples = make_arrays(&parts, options, dims, count, labels, err);
   }
-  ms_parts_free(&parts);
+  ms_scan_parts_free(&parts);
   return examples;
 }

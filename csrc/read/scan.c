@@ -15,7 +15,7 @@ typedef struct file_scan {
   const ms_files *files;
   const ms_scanner *scanner;
   void *owner;
-  ms_part *first, **last;
+  ms_scan_part *first, **last;
   bool failed;
   ms_error err;
 } file_scan;
@@ -28,15 +28,15 @@ typedef struct scan {
   atomic_llong taken, failed; /* the next file; the first one that failed */
 } scan;
 
-ms_part *ms_part_free(ms_part *part) {
-  ms_part *next = part->next;
+ms_scan_part *ms_scan_part_free(ms_scan_part *part) {
+  ms_scan_part *next = part->next;
   part->scanner->clear(part);
   free(part);
   return next;
 }
 
-void ms_parts_free(ms_part **parts) {
-  while (*parts != NULL) *parts = ms_part_free(*parts);
+void ms_scan_parts_free(ms_scan_part **parts) {
+  while (*parts != NULL) *parts = ms_scan_part_free(*parts);
   ms_memory_trim();
 }
 
@@ -66,7 +66,7 @@ static int known_already(void *owner, const ms_byte_range *range, ms_error *err)
   return 1;
 }
 
-static int take_lines(const file_scan *f, ms_part *part, const ms_byte_range *range,
+static int take_lines(const file_scan *f, ms_scan_part *part, const ms_byte_range *range,
                       ms_error *err) {
   ms_lines lines;
   const char *line;
@@ -82,26 +82,26 @@ static int take_lines(const file_scan *f, ms_part *part, const ms_byte_range *ra
 
 static void *read_range(const void *owner, const ms_byte_range *range, ms_error *err) {
   const file_scan *f = owner;
-  ms_part *part = calloc(1, f->scanner->part_size);
+  ms_scan_part *part = calloc(1, f->scanner->part_size);
   if (part == NULL) {
     ms_error_memory(err, MS_ARR, "the contents of the file");
     return NULL;
   }
   part->scanner = f->scanner;
   if (take_lines(f, part, range, err) == 0) return part;
-  ms_part_free(part);
+  ms_scan_part_free(part);
   return NULL;
 }
 
 static void drop(void *result) {
-  ms_part_free(result);
+  ms_scan_part_free(result);
 }
 
 static int join(void *owner, void *result, ms_error *err) {
   (void)err;
   file_scan *f = owner;
   *f->last = result;
-  f->last = &((ms_part *)result)->next;
+  f->last = &((ms_scan_part *)result)->next;
   return 0;
 }
 
@@ -132,8 +132,8 @@ static void work(void *context) {
 }
 
 /* Puts the files' parts in one list, or fills the error of the first file that has one. */
-static int collect(scan *s, ms_part **parts, ms_error *err) {
-  ms_part **last = parts;
+static int collect(scan *s, ms_scan_part **parts, ms_error *err) {
+  ms_scan_part **last = parts;
   int failed = 0;
   *parts = NULL;
   for (int64_t k = 0; k < s->count; k++) {
@@ -146,11 +146,11 @@ static int collect(scan *s, ms_part **parts, ms_error *err) {
     failed = ms_error_set(err, (ms_code)f->err.code, "%s", f->err.message);
     if (f->err.file[0] != '\0') ms_error_place(err, f->err.file, f->err.line);
   }
-  if (failed != 0) ms_parts_free(parts);
+  if (failed != 0) ms_scan_parts_free(parts);
   return failed;
 }
 
-int ms_scan(const ms_files *files, const ms_scanner *scanner, void *owner, ms_part **parts,
+int ms_scan(const ms_files *files, const ms_scanner *scanner, void *owner, ms_scan_part **parts,
             ms_error *err) {
   *parts = NULL;
   if (scanner->look != NULL && look_at_first(files, scanner, owner, err) != 0) return -1;

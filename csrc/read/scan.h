@@ -22,10 +22,10 @@ typedef struct ms_files {
 } ms_files;
 
 /* What some lines that follow each other gave: the head of a reader's own record. */
-typedef struct ms_part {
-  struct ms_part *next;
+typedef struct ms_scan_part {
+  struct ms_scan_part *next;
   const struct ms_scanner *scanner;
-} ms_part;
+} ms_scan_part;
 
 typedef struct ms_scanner {
   size_t part_size; /* of the reader's own record, which begins as zeros */
@@ -35,22 +35,22 @@ typedef struct ms_scanner {
   int (*look)(void *owner, const ms_lines *lines, const char *line, size_t length, ms_error *err);
   /* Reads one line of data into a part, in any thread, several at a time: the owner is not to be
    * changed. -1 with an error. */
-  int (*take)(const void *owner, ms_part *part, const ms_lines *lines, const char *line,
+  int (*take)(const void *owner, ms_scan_part *part, const ms_lines *lines, const char *line,
               size_t length, ms_error *err);
   /* Frees what a part holds, not the part. */
-  void (*clear)(ms_part *part);
+  void (*clear)(ms_scan_part *part);
 } ms_scanner;
 
 /* Reads all lines but blank ones and those left out. *parts, which becomes the caller's, is the
  * list of the parts that the ranges gave. -1: MS_FIL for files that cannot be read, or what the
  * reader said about the first line that it refused; then there are no parts. */
-int ms_scan(const ms_files *files, const ms_scanner *scanner, void *owner, ms_part **parts,
+int ms_scan(const ms_files *files, const ms_scanner *scanner, void *owner, ms_scan_part **parts,
             ms_error *err);
 
 /* Frees a part, also what it holds, and returns the next one. */
-ms_part *ms_part_free(ms_part *part);
+ms_scan_part *ms_scan_part_free(ms_scan_part *part);
 
 /* Frees a list of parts, nulls the caller's pointer, and gives their memory back to the system. */
-void ms_parts_free(ms_part **parts);
+void ms_scan_parts_free(ms_scan_part **parts);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct reader {
 
 /* Rows that follow each other. */
 typedef struct part {
-  ms_part head;
+  ms_scan_part head;
   ms_line_field *fields; /* of the present line: room for one more than the table is wide */
   double *values;
   int64_t rows, count, capacity;
@@ -83,7 +83,7 @@ static int read_value(const reader *r, part *p, const ms_lines *lines, int64_t c
   return 0;
 }
 
-static int take_line(const void *owner, ms_part *head, const ms_lines *lines, const char *line,
+static int take_line(const void *owner, ms_scan_part *head, const ms_lines *lines, const char *line,
                      size_t length, ms_error *err) {
   const reader *r = owner;
   const ms_table_format *f = &r->format;
@@ -106,15 +106,16 @@ static int take_line(const void *owner, ms_part *head, const ms_lines *lines, co
   return 0;
 }
 
-static void clear(ms_part *head) {
+static void clear(ms_scan_part *head) {
   part *p = (part *)head;
   free(p->fields);
   free(p->values);
 }
 
-static ms_array *make_array(const reader *r, ms_part **parts, const char *path, ms_error *err) {
+static ms_array *make_array(const reader *r, ms_scan_part **parts, const char *path,
+                            ms_error *err) {
   int64_t dims[2] = {0, r->format.columns};
-  for (const ms_part *each = *parts; each != NULL; each = each->next) {
+  for (const ms_scan_part *each = *parts; each != NULL; each = each->next) {
     dims[0] += ((const part *)each)->rows;
   }
   if (dims[0] == 0) {
@@ -124,7 +125,7 @@ static ms_array *make_array(const reader *r, ms_part **parts, const char *path, 
   }
   ms_array *array = ms_array_dense(r->format.options->type, 2, dims, err);
   char *at = array == NULL ? NULL : array->data;
-  for (; array != NULL && *parts != NULL; *parts = ms_part_free(*parts)) {
+  for (; array != NULL && *parts != NULL; *parts = ms_scan_part_free(*parts)) {
     const part *p = (const part *)*parts;
     r->ops->narrow(p->values, at, (size_t)p->count);
     at += (size_t)p->count * r->ops->size;
@@ -137,7 +138,7 @@ ms_array *ms_table_read(const ms_files *files, const ms_table_options *options,
   static const ms_scanner scanner = {
       .part_size = sizeof(part), .look = look, .take = take_line, .clear = clear};
   reader r = {.format.options = options, .ops = ms_type_of(options->type)};
-  ms_part *parts;
+  ms_scan_part *parts;
   ms_array *array = NULL;
   *names = (ms_column_names){0};
   if (ms_scan(files, &scanner, &r, &parts, err) == 0) {
@@ -147,7 +148,7 @@ ms_array *ms_table_read(const ms_files *files, const ms_table_options *options,
     *names = r.format.names;
     r.format.names = (ms_column_names){0};
   }
-  ms_parts_free(&parts);
+  ms_scan_parts_free(&parts);
   ms_table_format_free(&r.format);
   return array;
 }

@@ -130,14 +130,14 @@ static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, con
 }
 
 /* A loop over the entries at places first .. end - 1. */
-typedef struct ms_entries {
+typedef struct ms_sparse_entries {
   const ms_node *loop;
   uint32_t array;
   const char *first, *end;
-} ms_entries;
+} ms_sparse_entries;
 
 static void write_entries(ms_writer *w, const void *context) {
-  const ms_entries *entries = context;
+  const ms_sparse_entries *entries = context;
   const char *place = ms_c_temp(w), *first = entries->first, *end = entries->end;
   ms_c_sums sums;
   ms_c_sums_find(w, entries->loop->kid[1], &sums);
@@ -175,7 +175,7 @@ void ms_c_for_entries(ms_writer *w, const ms_node *loop) {
     return;
   }
   ms_c_line(w, "{");
-  ms_entries entries = {.loop = loop, .array = row.array};
+  ms_sparse_entries entries = {.loop = loop, .array = row.array};
   const char *at = ms_c_sparse_row(w, call->kid[0]).text;
   const char *start = rows_part(w, row.array, PART_START);
   entries.first = ms_c_text(w, "%s[%s - 1]", start, at);

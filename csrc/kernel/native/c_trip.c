@@ -5,15 +5,15 @@
 
 #include "kernel/emit/variable.h"
 
-typedef struct ms_row_search {
+typedef struct ms_extent_search {
   ms_writer *w;
   const ms_symbol *symbol;
   int64_t extent; /* 0: none found */
   bool loops;
-} ms_row_search;
+} ms_extent_search;
 
 static bool visit_row(ms_node *node, void *context) {
-  ms_row_search *search = context;
+  ms_extent_search *search = context;
   search->loops = search->loops || node->kind == MS_FOR_NUMERIC || node->kind == MS_WHILE ||
                   node->kind == MS_REPEAT;
   if (node->kind != MS_INDEX || search->extent != 0) return true;
@@ -25,7 +25,7 @@ static bool visit_row(ms_node *node, void *context) {
 }
 
 int64_t ms_c_trip(ms_writer *w, const ms_node *loop, const ms_integer_value *limit) {
-  ms_row_search search = {.w = w, .symbol = loop->symbols[0]};
+  ms_extent_search search = {.w = w, .symbol = loop->symbols[0]};
   ms_node_walk(loop->kid[3], visit_row, &search);
   const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
   if (first->kind != MS_NUMBER || first->number != 1) return 0;
