@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- How the C sources are cut: files that can be read in one go, and over each prototype of a header
--- a sentence that says what may be relied on, its own or that of the lines right above it.
+-- How the C sources are cut: files that can be read in one go, over each prototype of a header a
+-- sentence that says what may be relied on, its own or that of the lines right above it, and names
+-- of types that stand for one each.
 local child = require "spec.support.child"
 
 local MOST_LINES = 400
@@ -28,6 +29,22 @@ local function unsaid(text)
   return found
 end
 
+-- The names that begin with ms_ and that a text defines as types: structures, enumerations, and
+-- types of functions.
+local function types(text)
+  local found = {}
+  text = "\n" .. text:gsub("/%*.-%*/", "")
+  for name in text:gmatch "\n} (ms_[%w_]+);" do found[name] = true end
+  for _, kind in ipairs {"struct", "enum", "union"} do
+    for name in text:gmatch("\n" .. kind .. " (ms_[%w_]+) {") do found[name] = true end
+  end
+  for line in text:gmatch "\ntypedef ([^{}]-);" do
+    local name = line:match "%(%*(ms_[%w_]+)%)%(" or line:match "[ *](ms_[%w_]+)%("
+    if name then found[name] = true end
+  end
+  return found
+end
+
 describe("C sources", function()
   it("have at most " .. MOST_LINES .. " lines", function()
     local long = {}
@@ -46,6 +63,23 @@ describe("C sources", function()
     end
     assert.is_true(count > 100)
     assert.same({}, bare)
+  end)
+
+  it("have a name of its own for each type", function()
+    local first, again, count = {}, {}, 0
+    for _, path in ipairs(files "*.[ch]") do
+      for name in pairs(types(child.read(path))) do
+        count = count + 1
+        if first[name] then again[#again + 1] = name .. ": " .. first[name] .. ", " .. path end
+        first[name] = path
+      end
+    end
+    assert.is_true(count > 300)
+    assert.same({}, again)
+    assert.same({ms_a = true, ms_b = true, ms_c = true, ms_d = true, ms_e = true},
+      types("/* } ms_x; */ typedef struct ms_a {\n  int k;\n} ms_a;\nstruct ms_b {\n};\n" ..
+        "typedef int ms_c(int);\ntypedef void (*ms_d)(ms_x *, int);\n" ..
+        "typedef struct ms_b ms_b;\ntypedef enum ms_e {\n  MS_E\n} ms_e;"))
   end)
 
   it("say in one place that memory is out", function()
