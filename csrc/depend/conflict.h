@@ -2,8 +2,8 @@
  *
  * Conflicts: every pair of accesses that meet in different iterations, a write among them.
  *
- * Pairs of proven accesses come first, so that a cell's remembered pair is proven where it can
- * be. Lives in the solver's arena. */
+ * Pairs of proven accesses come first, so that the pair that a set of distances remembers for a
+ * cell (distance.h) is a proven one where there is any. Lives in the solver's arena. */
 #ifndef MS_DEPEND_CONFLICT_H
 #define MS_DEPEND_CONFLICT_H
 

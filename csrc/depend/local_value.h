@@ -36,13 +36,14 @@ void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **pa
  * in `node`. */
 bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact);
 
-/* Before a numeric loop with these ends. */
+/* Called before a numeric loop with this start, limit and step: what is known of its trips. */
 void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_abstract_value *ends);
 
-/* Before its block. */
+/* Called before the loop's block is walked. */
 void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips);
 
-/* Behind its block: whether locals hold numbers that may mention what the ends do. */
+/* Called behind the block: whether locals then hold numbers that may depend on a variable in the
+ * loop's start, limit or step. */
 bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
 
 #endif

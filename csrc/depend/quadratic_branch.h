@@ -24,12 +24,12 @@ typedef struct ms_quadratic_branch {
 /* Every subscript that both accesses have is known as an affine form. */
 bool ms_quadratic_branch_is_affine(const ms_access *a, const ms_access *b);
 
-/* A pair of which that is not known may meet anywhere. */
+/* The pair never meets; or it may meet anywhere. */
 #define MS_REACH_NEVER   (-1)
 #define MS_REACH_UNKNOWN (-2)
 
-/* How far apart the roots can be where a and b, which are not both affine, meet; or one of these.
- */
+/* How far apart the roots can be where a and b, which are not both affine, meet: that many at most,
+ * or MS_REACH_NEVER, MS_REACH_UNKNOWN. */
 int ms_quadratic_branch_reach(ms_solver *solver, const ms_domain *domain, const ms_access *a,
                               const ms_access *b);
 

@@ -110,7 +110,7 @@ static void keep(const ms_operands *operands, ms_job_operand *operand, const ms_
   operand->operand.movement = needs != NULL ? MS_MOVE_SERVED : MS_MOVE_CACHED;
 }
 
-/* How an operand that is a binding of the loop moves the plan says, if the loop writes it. */
+/* Of an operand that is a binding of the loop the plan says how it moves; of others keep() does. */
 static void finish(const ms_operands *operands, ms_job_operand *operand, uint32_t binding,
                    const ms_needs *needs) {
   operand->binding = binding;
@@ -186,7 +186,7 @@ static int add_lists(ms_operands *operands, const ms_needs *needs, const ms_arra
   return head;
 }
 
-/* Whether an operand's lists are a gain. */
+/* Whether an operand's lists of elements take fewer bytes than the operand itself. */
 static bool lists_pay(const ms_operands *operands, const ms_operand *operand,
                       const ms_needs *writes, const ms_needs *handed) {
   if (operands->by_value == 0) return ms_operand_lists_pay(operand, &writes->lists);

@@ -8,10 +8,11 @@
 
 #include "array/touched.h"
 
-/* Bytes of the memory of all members, at most. */
+/* Most bytes of block-local memory, of all threads together. */
 #define MOST_BYTES ((uint64_t)64 << 20)
 
-/* One member. Its block-local memory is laid out as the first one's is. */
+/* What the blocks of one thread have to themselves. Its block-local memory is laid out as that of
+ * the first thread. */
 typedef struct own {
   ms_native_slot *slots;
   ms_block_local memory;
@@ -22,7 +23,7 @@ typedef struct own {
 } own;
 
 struct ms_small_members {
-  ms_small_arguments of; /* those that they were made for */
+  ms_small_arguments of; /* the arguments that the list was made for */
   uint32_t count;
   own *list;
 };
@@ -57,7 +58,7 @@ static uint64_t bytes_of(const ms_block_local *memory) {
   return bytes;
 }
 
-/* Memory like the first one's, zero. */
+/* Gives a thread memory of zeros, laid out as that of the first thread. */
 static bool make_spaces(own *each, const ms_block_local *like) {
   bool made = true;
   each->scratch = calloc(like->scratch_count + 1, sizeof *each->scratch);
@@ -90,7 +91,7 @@ static bool make_own(own *each, const ms_small_arguments *arguments) {
   return arguments->memory == NULL || make_spaces(each, arguments->memory);
 }
 
-/* Gives a member the arguments as they are now. */
+/* Gives a thread the arguments as they are now. */
 static void renew(own *each, const ms_small_arguments *arguments) {
   memcpy(each->slots, arguments->slots, arguments->slot_count * sizeof *each->slots);
   for (uint32_t k = 0; k < arguments->private_count; k++) {

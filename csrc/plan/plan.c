@@ -67,10 +67,10 @@ static int cut_axes(const ms_plan_terms *terms, ms_plan *plan, ms_error *err) {
   return 0;
 }
 
-/* Of an ordered loop: blocks k * together .. come before the next so many in the loop's order;
- * those in between may have iterations before and after each other's. 0 of loops whose order is the
- * plan's. Axes tell blocks apart while they go along the outermost dimensions, up to the first of
- * which a range has several values. */
+/* How many blocks of an ordered loop belong together: in the loop's order all their iterations come
+ * before those of the next so many blocks, while iterations of the same group's blocks may
+ * alternate. Groups are told apart by the axes that cut the outermost dimensions, up to and with
+ * the first one whose ranges have several values. */
 static uint32_t together(const ms_plan *plan) {
   uint32_t blocks = plan->blocks;
   bool apart = true;

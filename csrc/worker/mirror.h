@@ -3,10 +3,11 @@
  * Mirror: this worker's copy of an exchanged operand (exchange.h), and what has to be known of it
  * to tell others what our blocks changed.
  *
- * Where blocks have lists of what they hand over (plan/block_flow.h), that are the values on these,
- * in VALUES frames: all workers have the lists. Else the elements that our blocks may have written
- * are compared with what was last sent or applied, and differences go in RUNS frames, with their
- * places. Belongs to the worker's job; its vectors lie in the job's arena. One thread. */
+ * Where blocks have lists of the elements that they hand over (plan/block_flow.h), the values of
+ * these elements go in VALUES frames, without places: all workers have the lists. Else the elements
+ * that our blocks may have written are compared with those that were last sent or applied, and
+ * differences go in RUNS frames, with their places. Belongs to the worker's job; its vectors lie in
+ * the job's arena. One thread. */
 #ifndef MS_WORKER_MIRROR_H
 #define MS_WORKER_MIRROR_H
 
@@ -20,15 +21,16 @@
 #include "net/frame.h"
 #include "worker/worker_road.h"
 
-/* What may be written of the operand: `before` is what it was when changes were last sent or
- * applied. Of one with lists all of it, and what each block hands over. */
+/* The elements of the operand that blocks may write: as they are `now`, and as they were `before`,
+ * when changes were last sent or applied. Where there are lists, `now` is the whole operand, and
+ * `handed` has the elements that each block hands over. */
 typedef struct ms_mirror {
   uint32_t operand;
   ms_elements now;
   unsigned char *before; /* NULL: it has lists */
   bool *dirty;           /* pieces of MS_MIRROR_PIECE elements that have changed in the job */
   ms_element_lists handed;
-  ms_listed_share *coming; /* by worker: how far its last share has come, which takes many frames */
+  ms_listed_share *coming; /* by worker: how much has come of the values that it has sent last */
 } ms_mirror;
 
 #define MS_MIRROR_PIECE 512
@@ -52,8 +54,8 @@ typedef struct ms_mirror_walk {
 /* What our finished blocks from `from` on have changed. */
 ms_mirror_walk ms_mirror_changes(const ms_worker *worker, const ms_mirror *mirror, uint32_t from);
 
-/* The next frame of it, all but the job's number, and its payload in `packed`, of MS_FRAME_PAYLOAD
- * bytes: its size; 0 at the end, -1 for a list that is none. */
+/* The next frame of a walk, whole but for the job's number, and its payload in `packed`, which has
+ * room for MS_FRAME_PAYLOAD bytes: the payload's size; 0 at the end, -1 for a list that is none. */
 int64_t ms_mirror_pack(ms_mirror *mirror, ms_mirror_walk *walk, ms_frame *frame, char *packed);
 
 /* Sends the pieces that changed in the job to the driver, unless they go by lists. */

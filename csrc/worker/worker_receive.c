@@ -38,7 +38,8 @@ static void take_data(ms_worker *worker, const ms_frame *frame, const char *payl
   ms_transfer_accept(frame, payload, &all);
 }
 
-/* Runs of a list: kept like a copy of a cached operand. */
+/* Some runs of a list of elements. The worker keeps lists by their ids, as it keeps the copies of
+ * arrays that later jobs read, too. */
 static int take_list(ms_worker *worker, const ms_frame *frame, const char *payload, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open || frame->job != job->number || worker->data_due == 0) return 0;
@@ -64,7 +65,7 @@ static void take_values(ms_worker *worker, const ms_frame *frame, const char *pa
   if (!job->open || frame->job != job->number || worker->data_due == 0) return;
   worker->data_due--;
   uint64_t number = frame->a[0] & UINT32_MAX;
-  worker->fed = (uint32_t)(frame->a[0] >> 32); /* what comes is in this order */
+  worker->fed = (uint32_t)(frame->a[0] >> 32); /* elements come in the order of our blocks */
   if (number >= job->task.operand_count || frame->a[2] > INT64_MAX || frame->a[3] > INT64_MAX)
     return;
   const ms_operand *operand = &job->task.operands[number];

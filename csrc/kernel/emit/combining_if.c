@@ -8,7 +8,8 @@
 
 /* ---- heads ---- */
 
-/* What a block of assignments assigns, as heads: from their values, or from the variables. */
+/* Writes the head of one variable that a branch assigns (depend/branch_gate.h): take_head gives it
+ * the assigned value, move_to_head what the variable has got. */
 static void take_head(void *context, uint32_t at, const ms_node *value) {
   ms_emitter *emitter = context;
   ms_text_format(emitter->out, "%sh%u=", emitter->prefix, at + 1);
@@ -33,8 +34,9 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
   ms_text_add(emitter->out, " ");
 }
 
-/* Before what a gate takes: the head of the block's streak (depend/branch_gate.h), which is the
- * last of equal ones where both take equal ones. */
+/* Writes, in front of the assignments of the gate's branch, those of the heads: they are set by the
+ * first value of the block's streak, or by the last of equal ones where both branches take equal
+ * ones. */
 static void heads_before(ms_emitter *emitter, const ms_node *block) {
   uint32_t leader = ms_variable_leader(emitter, block);
   ms_text_format(emitter->out, " if %sh%u==", emitter->prefix, leader + 1);
@@ -49,7 +51,8 @@ static void heads_before(ms_emitter *emitter, const ms_node *block) {
   ms_text_add(emitter->out, "end ");
 }
 
-/* After an `if` of a variable without a start: nan goes to the head. */
+/* Writes, behind an `if` of variables without a value before the loop: a nan that one has got
+ * becomes its head. */
 static void heads_after(ms_emitter *emitter, const ms_node *block) {
   uint32_t leader = ms_variable_leader(emitter, block) + 1;
   uint32_t ranked = ms_variable_ranked_by(emitter, block);
@@ -95,7 +98,8 @@ static void streak_goes_on(ms_emitter *emitter, uint32_t leader, uint32_t positi
   if (positions == 1) ms_text_add(emitter->out, " and false");
 }
 
-/* An entry: what the block assigns, the value again, and the iteration. */
+/* Writes what appends an entry to the streak: the values that the branch assigns, the value that it
+ * compares, and the subscripts of the iteration. */
 static void append_entry(ms_emitter *emitter, const ms_node *block, uint32_t at,
                          uint32_t positions) {
   const char *prefix = emitter->prefix;
@@ -115,9 +119,10 @@ static void append_entry(ms_emitter *emitter, const ms_node *block, uint32_t at,
                  members + 1 + positions);
 }
 
-/* Before what a gate takes, as long as the variable behind it has got nothing: the streak. What
- * comes behind the last entry in the loop's order, with no iteration of other blocks in between,
- * goes through with it: it only makes that one's end less. */
+/* Writes, in front of the assignments of the gate's branch, what keeps the streak, as long as the
+ * second branch has taken nothing in this block. A value goes into the last entry, as its end, if
+ * no iteration of another block lies between the two in the loop's order; else it is an entry of
+ * its own. */
 static void add_to_streak(ms_emitter *emitter, const ms_node *block, uint32_t at) {
   uint32_t positions = ms_emitter_entries(emitter->job) ? 1 : emitter->dims;
   uint32_t width = ms_variable_streak_members(emitter, at) + 1 + positions;
@@ -150,7 +155,7 @@ static void add_to_streak(ms_emitter *emitter, const ms_node *block, uint32_t at
 
 /* ---- the statement ---- */
 
-/* What stands before the statements of a block, the k-th child. */
+/* Writes what stands in front of the statements of a branch, the k-th child of the `if`. */
 static void open_block(ms_emitter *emitter, const ms_node *node, uint32_t k, ms_head head) {
   const ms_node *last = node->kid[node->kids - 1];
   uint32_t ranked = ms_variable_ranked_by(emitter, node->kid[k]);

@@ -202,7 +202,8 @@ const char *ms_variable_identity(const ms_emitter *emitter, uint32_t at) {
   }
 }
 
-/* The parameter of that name says whether it is decided: else the block begins without a value. */
+/* Writes the start of a variable that `and` or `or` reduces: its parameter is the value before the
+ * loop. Where that decides the result the variable keeps it; else the block begins without one. */
 static void begin_logic(ms_emitter *emitter, uint32_t at) {
   bool any = emitter->scalar[at]->op == MS_REDUCE_OR;
   ms_text_format(emitter->out, " if %s%sc%u then %sc%u=", any ? "not " : "", emitter->prefix,
@@ -211,7 +212,7 @@ static void begin_logic(ms_emitter *emitter, uint32_t at) {
   ms_text_add(emitter->out, " end");
 }
 
-/* Heads, which a block begins without. */
+/* Writes the locals of heads, which are unset where a block begins. */
 static void declare_heads(ms_emitter *emitter) {
   for (uint32_t c = 0; c < emitter->job->loop->capture_count; c++) {
     if (!ms_variable_has_head(emitter, c)) continue;
@@ -228,7 +229,7 @@ static void write_positions(ms_emitter *emitter, const ms_kernel_info *info, cha
     ms_text_format(emitter->out, ",%s%c%u_%u", emitter->prefix, letter, at + 1, d + 1);
 }
 
-/* What ranked variables and lists keep beside their values. */
+/* Writes the locals that ranked variables and lists keep beside their values: iterations. */
 static void declare_ranks(ms_emitter *emitter, const ms_kernel_info *info) {
   for (uint32_t c = 0; c < emitter->job->loop->capture_count; c++) {
     if (ms_variable_is_keyed(emitter, c))
@@ -287,7 +288,7 @@ void ms_variables_declare(ms_emitter *emitter, const ms_kernel_info *info) {
   }
 }
 
-/* Before each iteration nothing has been assigned. */
+/* Writes what stands at the beginning of each iteration, in which nothing has been assigned yet. */
 void ms_variables_begin(ms_emitter *emitter) {
   for (uint32_t c = 0; c < emitter->job->loop->capture_count; c++) {
     if (ms_variable_is_ranked(emitter, c))
@@ -306,7 +307,7 @@ static void write_iteration(ms_emitter *emitter, const ms_kernel_info *info) {
   }
 }
 
-/* The first iteration that gave a variable a value. */
+/* Writes what notes the first iteration that has given a variable a value. */
 static void end_origin(ms_emitter *emitter, const ms_kernel_info *info, uint32_t at) {
   const char *prefix = emitter->prefix;
   ms_text_format(emitter->out, "if not %so%u_1 and (%sc%u~=nil or %sh%u~=", prefix, at + 1, prefix,
@@ -319,7 +320,7 @@ static void end_origin(ms_emitter *emitter, const ms_kernel_info *info, uint32_t
   ms_text_add(emitter->out, " end ");
 }
 
-/* How long a list is after an iteration that has appended to it, and which that was. */
+/* Writes what notes a list's length and the iteration, behind one that has appended to it. */
 static void end_keyed(ms_emitter *emitter, const ms_kernel_info *info, uint32_t at) {
   const char *prefix = emitter->prefix;
   uint32_t c = at + 1;

@@ -61,8 +61,9 @@ static bool takes_extreme(const ms_combine_rule *rule, double old, double new) {
   return rule->op == MS_REDUCE_MAX ? takes_max(wins, old, new) : takes_min(wins, old, new);
 }
 
-/* Takes what one block left of a scalar that is assigned with no other, or leads those that are:
- * then only of blocks that have assigned them. 1 if it takes the place of the one before. */
+/* Combines a scalar's value of one block with that of the blocks before it. If others are assigned
+ * with the scalar, only blocks count that have assigned these. 1: the block's value takes the place
+ * of the one before; -1: it is no number. */
 static int32_t take(const ms_combine_rule *rule, const char *block, const left *of,
                     ms_native_slot *scalar) {
   if (rule->with >= 0 && left_of(block, rule->with).tag.whole == MS_NATIVE_NONE) return 0;
@@ -84,7 +85,7 @@ static int32_t take(const ms_combine_rule *rule, const char *block, const left *
   return taken;
 }
 
-/* Takes what one block left. */
+/* Combines all scalars of one block with those of the blocks before it. -1: as above. */
 static int32_t take_all(const ms_combine_rule *rules, uint32_t count, const char *block,
                         ms_native_slot *scalars) {
   uint64_t taken = 0;

@@ -58,8 +58,8 @@ local function read_slice(run, text, extents)
   return {record = record, marks = make_marks(extents)}
 end
 
--- The slice as a loop of its own. Plans that differ in their ranges have the same, if blocks mean
--- the same to them.
+-- The slice as a loop of its own. Plans that differ in their ranges alone share it, if they are of
+-- one kind.
 local function slice_of(run)
   local prefetch = run.plan.prefetch
   local extents, key = {}, {prefetch.text, run.plan.kind}
@@ -102,8 +102,8 @@ local function space_of(space)
   return own
 end
 
--- What the slice's blocks are is decided by the loop's plan; whether they can be. With a row, where
--- ranges begin is a part of the kernel's text.
+-- Makes the slice's plan cut blocks as the loop's plan does; false where it cannot. Where a row is
+-- cut, the row and the extents are a part of the kernel's text.
 local function follow_plan(plan, main)
   if plan.follows then return true end
   if not core.follow(plan, main) then return false end

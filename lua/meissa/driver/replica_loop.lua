@@ -97,7 +97,7 @@ local function take_measures(self, outcome)
   end
 end
 
--- Takes what a job has left, and what it took.
+-- Takes the results of a job: scalars and pending elements, and what it took (seconds, bytes).
 local function take_round(self, round)
   local numbers = {}
   for n, id in ipairs(round.buffers) do numbers[id] = n end
@@ -137,7 +137,8 @@ local function open_posted(self)
     posted_rounds.new(self.run, self.all, tonumber(most), self.posted_before)
 end
 
--- Runs some of them with exchanges; what they left, and the bytes sent.
+-- Runs rounds `first` to `last` of the present shares with exchanges. Returns their outcome and the
+-- bytes sent.
 local function run_posted(self, first, last)
   open_posted(self)
   local round, bytes = self.posted:run_rounds(self.shares, self.t, first, last - first + 1,
@@ -193,7 +194,7 @@ function Loop:stretch(first)
   return last
 end
 
--- Shares out what is left.
+-- Shares out the iterations that are left.
 function Loop:share(every)
   self.shared_at = self.t
   self.shares = shares_of.out(self.run, self.lead_group, every, self.t > 0 and self.done or nil)
@@ -221,7 +222,7 @@ local function govern(self, last)
   return false, every
 end
 
--- What the controllers answer, now that it is due.
+-- Takes the controllers' answers, now that these are due.
 local function decide(self)
   local state = round_cuts.state(self)
   if replay.record() then
@@ -240,7 +241,7 @@ local function decide(self)
   return answer
 end
 
--- What the controllers answer, and on_round, which has the last word.
+-- Asks the controllers, and on_round, which has the last word.
 local function ask(self, last)
   local answer = self.controller and self.controller:is_due() and decide(self) or nil
   local given = round_cuts.ask(self, self.t, last)
@@ -317,7 +318,7 @@ local function run_round_here(run)
   return round
 end
 
--- Tells the plan what is known of the replicas.
+-- Writes what is known of the replicas into the plan, for reports.
 local function tell(self)
   self.told = self.told or self.shares
   self.run.plan.replicated, self.run.plan.guarantee =

@@ -69,7 +69,7 @@ local function rows_of(memory, pieces, r)
   return table.concat(list)
 end
 
--- Whether all but a range's rows are the same in two pieces of memory.
+-- Whether two pieces of memory, a and b, are the same but for a range's rows.
 local function same_beside(a, b, pieces, r)
   local from = 0
   for _, piece in ipairs(pieces[r] or {}) do
@@ -79,13 +79,14 @@ local function same_beside(a, b, pieces, r)
   return ffi.C.meissa_memcmp(a + from, b + from, pieces.behind - from) == 0
 end
 
--- Hides what all ranges make.
+-- Poisons the rows of all ranges in the memory that blocks read.
 local function hide_all(run, own)
   for r = 1, run.grid.ranges[2] do copy_rows(own.poisoned, own.bad, own.pieces, r) end
 end
 
--- What is held of each array beside its versions: where rows are, its start, memory that has
--- nothing to be read but what a block reads.
+-- For each array: where the rows of ranges are (`pieces`), its contents before the loop (`start`),
+-- poison everywhere (`bad`), and memory in which only those rows are whole that a block is said to
+-- read (`poisoned`).
 local function begin(run)
   local list = {}
   for k, each in ipairs(run.versions.memory.arrays) do
@@ -100,7 +101,7 @@ local function begin(run)
   return list
 end
 
--- Has the poisoned memory show what a range reads, or hide it again.
+-- Puts the rows of a set of ranges into the poisoned memory; `hidden`: poison in their place.
 local function show(arrays, set, hidden)
   for _, own in ipairs(arrays) do
     for r in tables.each(set) do

@@ -69,8 +69,8 @@ end
 --- Nothing but that all have come to it.
 function M.barrier() end
 
--- What merges the arrays with this number: {exchange = of meissa.sync.post, options, lags, versions
--- = rows of all by round}.
+-- The slot of a request, begun if it is new: what merges the arrays that replicas exchange under
+-- that number, {exchange = of meissa.sync.post, lags, versions = rows of all by round}.
 local function slot_of(run, request)
   local slot, options, began = run.slots[request.slot], request.options, request.t - request.round
   if not slot or slot.began ~= began then -- workers may have met by other options meanwhile
@@ -116,7 +116,7 @@ local function check_exchange(run, requests)
   end
 end
 
--- The rows of all, which are good until the next round if they are `kept`.
+-- Pointers to the rows of all, and the arrays that hold them: copies if they are to be `kept`.
 local function rows_of(requests, name, kept)
   local rows, arrays = {}, {}
   for k, request in ipairs(requests) do
@@ -127,8 +127,8 @@ local function rows_of(requests, name, kept)
   return rows, arrays
 end
 
--- Of which round each hears the others. As in loops lags are those of the round that begins with
--- what is heard here.
+-- A function of k that gives a function of j: the round whose row of replica j replica k hears. As
+-- in loops, lags are those of the round that begins behind the exchange.
 local function versions_of(run, slot, first)
   local round, lags = first.round, slot.lags and run.lags_of(slot.lags, first.t + 1)
   return function(k)
@@ -142,7 +142,8 @@ local function leave_ring(run, number, failed)
   run.rings[number] = nil
 end
 
--- From here on replicas that need not meet do not: what they have come with is where they go on.
+-- Begins a ring of posts where replicas need not meet from here on. It starts with the rows that
+-- they have come with.
 local function open_ring(run, slot, first, rows)
   leave_ring(run, first.slot)
   if not exchanged_arrays.go_alone(slot.exchange, slot.lags) then return end
@@ -155,7 +156,8 @@ local function open_ring(run, slot, first, rows)
   run.rings[first.slot] = ring
 end
 
--- Tells of replicas that meet although they need not.
+-- Posts, for the history, the rows of replicas that have met although they need not: their ring has
+-- no shared memory.
 local function tell_met(run, slot, first)
   local ring = run.rings[first.slot]
   if not ring or ring:is_placed() or ring.began ~= slot.began then return end
@@ -164,12 +166,12 @@ local function tell_met(run, slot, first)
   for k = 1, run.count do ring:tell(k, first.round) end
 end
 
---- Nothing is exchanged any more; `failed`: because something has.
+--- The exchanges of a run end; `failed`: since something has failed.
 function M.leave(run, failed)
   for number in tables.each(run.rings) do leave_ring(run, number, failed) end
 end
 
---- So many replicas do not use a slot any more; once that is all, nothing of it is kept.
+--- So many replicas have left a slot; once all have, it is freed.
 function M.close(run, number, replicas)
   run.closed[number] = (run.closed[number] or 0) + replicas
   if run.closed[number] < run.count then return end

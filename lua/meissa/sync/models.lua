@@ -23,11 +23,11 @@ local M = {}
 -- Models by group and replica. They are dropped when the group's handle has gone.
 local made = {}
 
--- What replica of a group is being run here, by group.
+-- By group: what `enter` was told of its replica whose block is running in this process.
 local present = {}
 
--- That whose generators are in place, and what was there before: the first group's until the body
--- asks for a model, then that of the model it asked for last.
+-- The replica (as in `present`) whose random generators are in place, and the generators that were
+-- there before: at first the first group's replica, then that whose model the body asked for last.
 local placed, outer = nil, nil
 
 -- Whether a function of meissa.replicas runs here, or what sets processes up for such.
@@ -68,11 +68,11 @@ local function build_here(build, params, k)
   return {model = model, vector = parameters.of(model, params)}
 end
 
--- In a block, after whose errors generators are put back, too.
+-- In place of pcall where a block is running: at its end generators are put back after errors, too.
 local function directly(fn, ...) return true, fn(...) end
 
--- @tab draws what random numbers of the models belong to
--- @number k the replica @number[opt] place where the model is found again
+-- @tab draws the call of meissa.replicate, under which the models' random numbers are drawn
+-- @number k the replica @number[opt] place the key of the model among the group's, k by default
 local function build_model(id, build, params, draws, k, place)
   local own = generators.new(draws, k, k)
   local before = generators.enter(own)
@@ -103,7 +103,7 @@ local function own_model(self)
   return build_model(self.id, key_orders.copy(self.build), self.params, self.draws, 1, 0)
 end
 
--- Whether a model has what others are exchanged with.
+-- Raises OPT unless a model has as many parameters, of the same type, as that of replica 1.
 local function check_alike(k, own, vector)
   if own.count ~= vector.count or own.type ~= vector.type then
     errors.raise("OPT", "the model of replica %d has %d parameters (%s), and that of replica 1 " ..
@@ -111,8 +111,8 @@ local function check_alike(k, own, vector)
   end
 end
 
---- The model of replica k in this process if it has been through the replica's blocks, that many,
--- and no others, and its parameters are so many doubles, one behind the other; else nil.
+--- The model of replica k in this process if it has been in all of the replica's `blocks` blocks
+-- and in no others, and its parameters are `count` doubles, one behind the other; else nil.
 function M.going_on(id, k, count, blocks)
   local known = made[id] and made[id][k]
   local vector = known and known.blocks == blocks and known.vector
@@ -131,8 +131,8 @@ function M.enter(id, at)
   if not placed then placed, outer = at, generators.enter(at.generators) end
 end
 
---- Ends it, if it has begun: the vector has what the model's parameters are, and `generators` what
--- they have come to. Whether the model was asked for.
+--- Ends the block of a group's replica, if there is one: its vector gets the model's parameters,
+-- and `generators` the state of the random generators. Whether the body has asked for the model.
 function M.leave(id)
   local at = present[id]
   if not at then return false end
@@ -233,7 +233,7 @@ local function check_apart(self)
                self.name and "'" .. self.name .. "'" or "what is called here", tostring(self))
 end
 
--- Gives a handle models that are not there yet.
+-- Gives a handle a new number, under which there are no models yet.
 local function begin(self)
   last_id = last_id + 1
   self.failures = 0
@@ -269,7 +269,8 @@ end
 --- The handle that such a function stands for, or nil.
 function M.of(call) return by_call[call] end
 
---- Says of a copy what a function of meissa.replicas has it by; nothing of any other value.
+--- Tells a copied handle the name of the variable by which a function of meissa.replicas has it,
+-- for errors. Any other value is left alone.
 function M.name_copy(copy, name)
   if M.is(copy) and type(name) == "string" then copy.name = name end
 end

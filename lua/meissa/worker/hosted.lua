@@ -34,14 +34,14 @@ M.KEY = "meissa.worker.hosted"
 
 local run -- what this process has of the present run; earlier ones are over
 
--- Where something is sent from here, r is not there.
+-- Names by which r and its functions travel: where they arrive, replica_stub stands for them.
 local named = setmetatable({}, {__mode = "k"})
 
 local WORDS = {named = named, code = "BDY", whither = "other replicas", path = function()
   return "what a replica gives"
 end, remedy = "Replicas give each other numbers, strings, dense arrays, tensors, tables of these."}
 
--- Nothing fits into it.
+-- In place of a mailbox where there is no shared memory: nothing fits into it.
 local NO_MAILBOX = mailboxes.new(nil, 0, 0)
 
 -- Seconds after which the driver is to know that replicas are still at work, where all meet, or has
@@ -100,7 +100,8 @@ local function take_closed()
   return closed
 end
 
--- What a replica has written to its shards since it was last asked. Before all meet nobody is told.
+-- The rows of its shards that a replica has written since they were last taken; none of a replica
+-- that goes on by itself, since others see shards where all meet.
 local function written(replica)
   local list = {}
   if replica_coroutines.is_alone(replica) then return list end
@@ -115,7 +116,8 @@ local function written(replica)
   return list
 end
 
--- Gives a replica what its request has come to; what its call returns.
+-- Puts the answer to a replica's request into the arrays that it gave. Returns what its call
+-- returns.
 local function answer(replica, told)
   local request, done = replica.request, told.answer.done
   local packed = told.answer.all or told.answer[replica.index]
@@ -134,7 +136,7 @@ end
 local Crew = {}
 Crew.__index = Crew
 
--- Has a replica do something.
+-- Calls fn, which works on replica k; an error becomes the replica's failure.
 function Crew:attempt(k, fn, ...)
   local ok, err = pcall(fn, ...)
   if not ok then self.left[k] = {failed = thrown.encode(err)} end
@@ -153,7 +155,7 @@ local function go_on(crew, k, done)
   crew.left[k] = {shards = written(run.replicas[k])}
 end
 
--- Goes on with what the driver tells; where that is nothing, replicas wait as before.
+-- Goes on with a replica where the driver has an answer for it; else it waits as before.
 local function take_up(crew, k)
   local told, replica = crew.told, run.replicas[k]
   if not told.answer then
@@ -176,8 +178,8 @@ function Crew:each(fn, ...)
   end
 end
 
--- Has those replicas make a step that may without others; whether there are any, and whether some
--- still wait for posts; nil: one has failed.
+-- Has all replicas make a step that need not wait for others. Returns whether there was one, and
+-- whether some still wait for posts; nil where one has failed.
 function Crew:step_alone()
   local moves, waits = false, false
   for k = self.first, self.last do

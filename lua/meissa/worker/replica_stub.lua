@@ -7,12 +7,12 @@ local errors = require "meissa.base.errors"
 
 local M = {}
 
--- What stands there for r: this module, by its name.
+-- The module that stands for r in other processes: this one.
 local NAME = "meissa.worker.replica_stub"
 
 local state = {}
 
---- Says which call of r is being answered, for how many replicas; nil: none.
+--- Tells which call of r is being answered (nil: none), and how many replicas there are.
 function M.meet(kind, count) state.meeting, state.count = kind, count end
 
 --- Raises BDY for a call of r where there are no replicas that could wait.
@@ -31,21 +31,22 @@ for _, kind in ipairs(CALLS) do
   M[kind] = function() M.refuse(kind, state.meeting) end
 end
 
---- What stands for a replica's r and its functions, by these,
+--- By a replica's r and each of its functions: what stands for them in other processes.
 function M.stands(face)
   local stands = {[face] = M}
   for _, kind in ipairs(CALLS) do stands[face[kind]] = M[kind] end
   return stands
 end
 
---- and how messages name it (meissa.kernel.message), added to a table.
+--- Adds to `named` the names by which messages carry r and its functions (meissa.kernel.message).
 function M.name(face, named)
   named[face] = {NAME}
   for _, kind in ipairs(CALLS) do named[face[kind]] = {NAME, kind} end
   return named
 end
 
--- Functions that r calls know how many replicas there are, and are not one replica's.
+-- r.count is known where a function of all replicas is called; r.index, which belongs to one
+-- replica, is not.
 local function field(_, name)
   if name == "count" or name == "numNodes" then return state.count end
   if state.meeting and (name == "index" or name == "nodeIndex") then
