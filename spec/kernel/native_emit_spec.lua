@@ -146,6 +146,18 @@ local more = {
     C[i][3] = C[i][2] + C[i][1] + 1 C[i][4] = C[i][1] - 1 + 1
     A[i][1] = 1 / (C[i][3] - 0) A[i][2] = 1 / -C[i][3] A[i][3] = 1 / (C[i][3] * -1)
   end]=] },
+  { "rounded numbers and more as subscripts", [=[for i in parallel(n) do
+    local k, l = math.floor(B[i] * 3) + 1, 0
+    local c = math.ceil(B[i] * 2)
+    local low = 1 + math.floor(B[i] * 4)
+    A[i][k], A[i][c + 1] = k, c
+    A[i][2 + math.floor(B[i])] = A[i][k] + A[i][low] - c
+    A[i][math.floor(B[i]) + 1 + 1] = A[i][math.floor(B[i] * 2) + 1 + 1] + 1
+    A[i][math.floor(B[i] * 3 + 4) - 2] = A[i][math.ceil(B[i] * 3 + 3) - 1] * 2
+    B[i] = 9
+    l = math.floor(B[i] / 4) + 1
+    A[i][k], A[i][low] = A[i][l] + k, A[i][c + 1] + low
+  end]=] },
   { "a counter and what it was", [=[for i in parallel(n) do
     local at = 1
     local function old() local was = at at = at + 1 return was end
@@ -178,6 +190,9 @@ local failing = {
   "B[math.floor(1 / (i - 7)) + 1] = 1", "B[math.floor((i - 7) / (i - 7))] = 1",
   "B[math.floor(B[i]) + 3 / 2] = 1", "B[math.ceil(i * 2 - 7 * B[1])] = 1",
   "B[-math.ceil(2^63)] = 1",
+  "local k = math.floor(B[i] * 20) + 1 B[k] = 1", "local k = math.floor(-B[i]) B[k + 1] = 1",
+  "local k = 2 + math.ceil((i - 7) / (i - 7)) B[k] = 1", "B[math.floor(B[i]) + 1.5] = 1",
+  "B[math.ceil(1 / (7 - i)) + 3] = 1", "local k = math.floor(-2^64 * (i - 6)) + 1 B[k] = 1",
   "local k = math.floor(B[i] * 20) B[k - 7] = 1", "B[math.floor(2^64) - 2^64 + 1 - i % 7] = 1",
   "local k = 1 while k < i do k = k + 1 end A[1][k] = 1", "L[i] = i - 7 local x = B[L[i] + i]",
 }

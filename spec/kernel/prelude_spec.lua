@@ -65,7 +65,7 @@ local function library_text(prelude)
   end
   export("bool spec_subscript(double key, int64_t extent)", "return ms_is_subscript(key, extent);")
   export("bool spec_whole(double key, int64_t extent)",
-    "return ms_is_whole_subscript(key, extent) && (double)ms_whole_of(key) == key;")
+    "return ms_is_whole_subscript(key, extent) && key == __builtin_trunc(key);")
   export("bool spec_int32(double value)", "return ms_fits_int32(value);")
   export("bool spec_int64(double value)", "return ms_fits_int64(value);")
   export("bool spec_exact(int64_t value)", "return ms_is_exact(value);")

@@ -74,11 +74,6 @@ static inline double ms_bit_bswap(double x) {
   return ms_number_of_bits(__builtin_bswap32(ms_bits(x)));
 }
 
-/* Whether a number is a whole one in 1..extent. Then (int64_t)key is exact. */
-static inline bool ms_is_subscript(double key, int64_t extent) {
-  return key >= 1 && key <= (double)extent && (double)(int64_t)key == key;
-}
-
 /* A number cut to a whole one; beyond int64_t, and of nan, what no array has as a subscript: C
  * leaves open what conversions of such numbers give, the instruction does not. */
 static inline int64_t ms_whole_of(double x) {
@@ -86,10 +81,14 @@ static inline int64_t ms_whole_of(double x) {
   return __builtin_ia32_cvttsd2si64((two){x, 0});
 }
 
-/* The same as ms_is_subscript where a key is whole, infinite or nan: then ms_whole_of(key) is it.
- * Takes a third less. */
+/* Whether a key that is whole, infinite or nan is in 1..extent. Then ms_whole_of(key) is it. */
 static inline bool ms_is_whole_subscript(double key, int64_t extent) {
   return (uint64_t)ms_whole_of(key) - 1 < (uint64_t)extent;
+}
+
+/* Whether a number is a whole one in 1..extent. Then ms_whole_of(key) is it. */
+static inline bool ms_is_subscript(double key, int64_t extent) {
+  return ms_is_whole_subscript(key, extent) && (double)ms_whole_of(key) == key;
 }
 
 /* Whether an int32 (int64) array can store a number. Then (int32_t)value ((int64_t)value) is it. */

@@ -11,6 +11,7 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_rounded.h"
 #include "kernel/native/c_value.h"
 
 /* An integer that nothing vouches for. */
@@ -26,40 +27,6 @@ static ms_c_bounds_check integer_key(ms_writer *w, const ms_integer_value *whole
                              .number = ms_c_text(w, "(double)%s", text)};
 }
 
-/* Most nodes that are looked at for one key. */
-#define MOST_STEPS 64
-
-/* Whether a number is whole, infinite or nan: what math.floor and math.ceil give, and sums,
- * differences and products of such. */
-static bool is_rounded(const ms_writer *w, const ms_node *node, uint32_t *left) {
-  if (*left == 0) return false;
-  --*left;
-  const ms_c_local *local;
-  switch (node->kind) {
-    case MS_NUMBER:
-      return !node->boxed && floor(node->number) == node->number;
-    case MS_PAREN:
-      return is_rounded(w, node->kid[0], left);
-    case MS_UNARY:
-      return node->op == MS_OP_NEG && is_rounded(w, node->kid[0], left);
-    case MS_BINARY:
-      if (node->op > MS_OP_MUL) return false;
-      return is_rounded(w, node->kid[0], left) && is_rounded(w, node->kid[1], left);
-    case MS_CALL: {
-      ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
-      return called.object == MS_OBJECT_BUILTIN &&
-             (strcmp(called.name, "math.floor") == 0 || strcmp(called.name, "math.ceil") == 0);
-    }
-    case MS_NAME:
-      if (node->symbol == NULL || node->symbol->assigned) return false;
-      local = ms_c_local_of(w, node->symbol);
-      return local->from != NULL && !ms_node_is_multiple(local->from) &&
-             is_rounded(w, local->from, left);
-    default:
-      return false;
-  }
-}
-
 /* A value that is no integer beforehand, as a key. */
 static ms_c_bounds_check number_key(ms_writer *w, const ms_node *node, const char *extent,
                                     bool hold) {
@@ -71,16 +38,20 @@ static ms_c_bounds_check number_key(ms_writer *w, const ms_node *node, const cha
     return (ms_c_bounds_check){.text = "1"};
   }
   if (value.whole != NULL) return integer_key(w, value.whole, extent, hold);
+  ms_c_cut(w, &value);
+  if (value.cut != NULL)
+    return (ms_c_bounds_check){
+        .text = value.cut,
+        .wrong = ms_c_text(w, "(uint64_t)%s - 1 >= (uint64_t)%s", value.cut, extent),
+        .number = value.text};
   ms_c_bounds_check key = {.can = value.kind.can};
   if (hold || !ms_c_is_simple(value.text)) value = ms_c_hold(w, value);
   key.tagged = value.form == MS_FORM_VALUE ? value.text : NULL;
   key.number =
       key.tagged != NULL ? ms_c_text(w, "%s.number", value.text) : ms_c_as_double(w, value, node);
-  uint32_t most = MOST_STEPS;
-  bool rounded = is_rounded(w, node, &most);
-  key.text = ms_c_text(w, rounded ? "ms_whole_of(%s)" : "(int64_t)%s", key.number);
-  key.wrong = ms_c_text(w, rounded ? "!ms_is_whole_subscript(%s, %s)" : "!ms_is_subscript(%s, %s)",
-                        key.number, extent);
+  key.text = ms_c_text(w, "ms_whole_of(%s)", key.number);
+  const char *test = ms_c_is_rounded(w, node) ? "ms_is_whole_subscript" : "ms_is_subscript";
+  key.wrong = ms_c_text(w, "!%s(%s, %s)", test, key.number, extent);
   return key;
 }
 

@@ -13,6 +13,7 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_recursive.h"
 #include "kernel/native/c_region.h"
+#include "kernel/native/c_rounded.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_value.h"
@@ -166,6 +167,7 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
     result.text = ms_c_text(w, "ms_bit_tobit(%s)", values[0].text);
   for (uint32_t k = 1; k < count; k++)
     result.text = apply(w, entry, result.text, values[k].text, floats);
+  ms_c_round(&result, entry->name);
   return result;
 }
 

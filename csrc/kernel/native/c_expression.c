@@ -17,6 +17,7 @@
 #include "kernel/native/c_list.h"
 #include "kernel/native/c_lists.h"
 #include "kernel/native/c_region.h"
+#include "kernel/native/c_rounded.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_small_sum.h"
 #include "kernel/native/c_sparse.h"
@@ -76,6 +77,7 @@ ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node
   if (known->whole == NULL || known->text != known->whole) {
     ms_c_value number_of = value_of(kind, known->form, known->text);
     take_region(w, known, symbol, &number_of);
+    ms_c_round_again(&number_of, known);
     return number_of;
   }
   ms_c_value value = number(ms_c_widened(w, known->whole, known->least, known->most));
@@ -152,14 +154,13 @@ static ms_c_value number_of_power(ms_writer *w, ms_c_value value, const ms_node 
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   ms_c_value left = ms_c_left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
   ms_kind_of kind = ms_kind_number(ms_c_joined(w, &left, &right));
-  bool single = kind.precision == MS_SINGLE;
-  bool power = node->op == MS_OP_POW;
+  bool single = kind.precision == MS_SINGLE, power = node->op == MS_OP_POW;
   if (power) left = number_of_power(w, left, node->kid[0]);
   const char *a = as_number(w, left, node->kid[0], single);
   if (power) right = number_of_power(w, right, node->kid[1]);
   const char *b = as_number(w, right, node->kid[1], single);
   const ms_integer_value *whole = NULL;
-  const char *text;
+  const char *text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
   switch (node->op) {
     case MS_OP_MOD:
       text = ms_c_text(w, single ? "ms_float_mod(%s, %s)" : "ms_mod(%s, %s)", a, b);
@@ -170,16 +171,15 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
     case MS_OP_ADD:
     case MS_OP_SUB:
       whole = ms_c_integer_sum(w, left.whole, right.whole, node->op == MS_OP_SUB);
-      text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
       break;
     default:
       if (node->op == MS_OP_MUL) whole = ms_c_small_product(w, left.whole, right.whole);
-      text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
   }
   if (whole != NULL && whole->small && !single)
     text = ms_c_widened(w, whole->text, whole->least, whole->most);
   ms_c_value value = value_of(kind, single ? MS_FORM_FLOAT : MS_FORM_DOUBLE, text);
   value.whole = whole;
+  ms_c_round_sum(&value, &left, &right, node);
   return value;
 }
 

@@ -16,6 +16,7 @@
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
 #include "kernel/native/c_region.h"
+#include "kernel/native/c_rounded.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_small_sum.h"
 #include "kernel/native/c_sparse.h"
@@ -115,6 +116,7 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->small = small;
     return;
   }
+  if (!symbol->assigned) ms_c_round_local(w, &value, local);
   local->text = name;
   const ms_node *about = from != NULL ? from : w->emitter->body;
   ms_c_line(w, "%s%s %s = %s;", symbol->assigned ? "" : "const ", ms_c_type(local->form), name,

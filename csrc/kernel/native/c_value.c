@@ -168,5 +168,6 @@ ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
     ms_c_line(w, "%s const %s = %s;", type, held, value.text);
     value.text = held;
   }
+  if (value.rounded != NULL) value.rounded = value.more == 0 ? held : NULL;
   return value;
 }

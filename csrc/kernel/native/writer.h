@@ -41,6 +41,10 @@ typedef struct ms_c_value {
   const char *text; /* C expression in the form; of a VIEW a pointer to its first element */
   const struct ms_integer_value *whole; /* in quick texts: the same number as an integer, or NULL */
   const char *outside; /* the name of the number that was set before the present region, or NULL */
+  const char
+      *rounded;    /* C: what math.floor or math.ceil gave, not evaluated yet, if the value is */
+  int32_t more;    /* that and a constant */
+  const char *cut; /* C: the value as an int64_t; see ms_c_cut */
 } ms_c_value;
 
 typedef struct ms_guard_frame {
@@ -68,6 +72,8 @@ typedef struct ms_c_local {
   bool signed_zero;          /* as a double it may be -0 */
   bool given;                /* it is another function's: c_upvalue.h */
   bool small;                /* an int32_t, see c_small_sum.h */
+  bool rounded;              /* what math.floor or math.ceil gave */
+  const char *cut;           /* see ms_c_value */
   bool counter;              /* assigned again, but always with integers: see c_induction.c */
   const ms_version *settled; /* the last version, which it has from here on, or NULL */
   const ms_version *version; /* the one that it is looked at as */
