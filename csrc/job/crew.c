@@ -163,3 +163,23 @@ void ms_crew_dismiss(void) {
   wait_for_those_inside();
   atomic_store(&crew.taken, false);
 }
+
+void ms_crew_share_out(ms_crew_pieces *pieces, uint32_t members, uint32_t first, uint32_t count) {
+  if (members > MS_CREW_MOST) members = MS_CREW_MOST;
+  if (members == 0) members = 1;
+  pieces->members = members;
+  for (uint32_t m = 0; m < members; m++) {
+    ms_crew_share *share = &pieces->shares[m];
+    atomic_init(&share->next, first + (uint32_t)((uint64_t)count * m / members));
+    share->end = first + (uint32_t)((uint64_t)count * (m + 1) / members);
+  }
+}
+
+bool ms_crew_take(ms_crew_pieces *pieces, uint32_t member, uint32_t *tried, uint32_t *piece) {
+  for (; *tried < pieces->members; ++*tried) {
+    ms_crew_share *share = &pieces->shares[(member + *tried) % pieces->members];
+    *piece = atomic_fetch_add(&share->next, 1);
+    if (*piece < share->end) return true;
+  }
+  return false;
+}

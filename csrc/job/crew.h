@@ -10,6 +10,7 @@
 #ifndef MS_JOB_CREW_H
 #define MS_JOB_CREW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,5 +27,24 @@ bool ms_crew_call(uint32_t members, ms_crew_work *work, void *context);
 /* Lets nobody else begin, and waits until all who have begun are done: what they have written is
  * there. */
 void ms_crew_dismiss(void);
+
+/* Numbered pieces of work, of which neighbouring ones are one member's as long as nobody else has
+ * nothing to do: from call to call each finds in its cache what it left there. */
+typedef struct ms_crew_share {
+  _Alignas(64) _Atomic uint32_t next;
+  uint32_t end;
+} ms_crew_share;
+
+typedef struct ms_crew_pieces {
+  uint32_t members;
+  ms_crew_share shares[MS_CREW_MOST];
+} ms_crew_pieces;
+
+/* Shares pieces first .. first + count out among up to MS_CREW_MOST members, one at least. */
+void ms_crew_share_out(ms_crew_pieces *pieces, uint32_t members, uint32_t first, uint32_t count);
+
+/* A piece that nobody has taken, first of the member's own; false: there are no more. *tried is 0
+ * before the first one, and says later whose there are none of. */
+bool ms_crew_take(ms_crew_pieces *pieces, uint32_t member, uint32_t *tried, uint32_t *piece);
 
 #endif

@@ -56,6 +56,43 @@ static void test_calls(void) {
   CHECK(whole == CALLS);
 }
 
+enum { PIECES = 1000, FIRST = 7 };
+
+typedef struct pieces {
+  ms_crew_pieces open;
+  _Atomic uint32_t taken[FIRST + PIECES];
+} pieces;
+
+static void take(void *context, uint32_t member) {
+  pieces *of = context;
+  uint32_t tried = 0, piece;
+  while (ms_crew_take(&of->open, member, &tried, &piece)) of->taken[piece]++;
+}
+
+/* Each piece is one member's, whoever comes; who is alone has its own first. */
+static void test_pieces(void) {
+  static pieces of;
+  for (uint32_t c = 0; c < CALLS / 10; c++) {
+    uint32_t count = c % (PIECES + 1), whole = 0;
+    for (uint32_t k = 0; k < FIRST + PIECES; k++) of.taken[k] = 0;
+    ms_crew_share_out(&of.open, 2 + c % (MEMBERS - 1), FIRST, count);
+    bool helped = ms_crew_call(of.open.members, take, &of);
+    take(&of, 0);
+    if (helped) ms_crew_dismiss();
+    for (uint32_t k = 0; k < FIRST + PIECES; k++)
+      whole += of.taken[k] == (k >= FIRST && k < FIRST + count ? 1 : 0);
+    CHECK(whole == FIRST + PIECES);
+  }
+  uint32_t tried = 0, piece;
+  ms_crew_share_out(&of.open, 3, 0, 9);
+  for (uint32_t k = 0; k < 9; k++) {
+    CHECK(ms_crew_take(&of.open, 1, &tried, &piece) && piece == (k + 3) % 9);
+  }
+  CHECK(!ms_crew_take(&of.open, 1, &tried, &piece));
+  ms_crew_share_out(&of.open, MS_CREW_MOST + 1, 0, 9);
+  CHECK(of.open.members == MS_CREW_MOST);
+}
+
 static atomic_bool here, over;
 
 static void linger(void *context, uint32_t member) {
@@ -130,6 +167,7 @@ int main(void) {
   ms_test_limit(60);
   CHECK(!ms_crew_call(0, work, NULL) && !ms_crew_call(1, work, NULL));
   test_calls();
+  test_pieces();
   if (ms_threads_count() > 1) { /* else nobody helps */
     test_end();
     test_late();

@@ -15,6 +15,7 @@
 #include "depend/strategy_traits.h"
 #include "job/crew.h"
 #include "job/report.h"
+#include "job/small_keep.h"
 #include "plan/block_walk.h"
 
 /* What is known of a block with these bounds. */
@@ -34,30 +35,6 @@ int32_t ms_small_run_prospect(const ms_small_run *run, const ms_plan *plan) {
     if (says > worst) worst = says;
   }
   return worst;
-}
-
-/* Keeps the first `count` of what may be written; false where that is too much. */
-static bool keep(ms_small_run *run, uint32_t count) {
-  uint64_t needed = 0, at = 0;
-  for (uint32_t s = 0; s < count; s++) needed += run->written[s].size;
-  if (needed > MS_SMALL_MOST_KEPT) return false;
-  if (needed > run->kept_room) {
-    char *grown = realloc(run->kept, (size_t)needed);
-    if (grown == NULL) return false;
-    run->kept = grown;
-    run->kept_room = needed;
-  }
-  for (uint32_t s = 0; s < count; at += run->written[s++].size) {
-    memcpy(run->kept + at, run->written[s].data, (size_t)run->written[s].size);
-  }
-  return true;
-}
-
-static void put_back(const ms_small_run *run, uint32_t count) {
-  uint64_t at = 0;
-  for (uint32_t s = 0; s < count; at += run->written[s++].size) {
-    memcpy(run->written[s].data, run->kept + at, (size_t)run->written[s].size);
-  }
 }
 
 /* Slots that a block leaves, the mark included. */
@@ -204,19 +181,11 @@ static bool run_block(const ms_small_run *run, const ms_small_member *by, uint32
 /* ns of work that is left for others to be called: so long may those who sleep take to come. */
 #define WORTH 30000u
 
-/* Neighbouring blocks, which are one member's as long as nobody else has nothing to do: from sweep
- * to sweep each finds in its cache what it left there. */
-typedef struct share {
-  _Alignas(64) _Atomic uint32_t next;
-  uint32_t end;
-} share;
-
 typedef struct shared {
   ms_small_run *run;
   const ms_layout *layout;
-  uint32_t members;
   atomic_bool failed;
-  share shares[MS_CREW_MOST];
+  ms_crew_pieces blocks;
 } shared;
 
 uint32_t ms_small_run_members(const ms_plan *plan, uint32_t members) {
@@ -241,21 +210,24 @@ static bool is_worth_calling(const ms_small_run *run, uint64_t began, uint32_t d
   return (ms_clock_now() - began) / done * (blocks - done) >= WORTH;
 }
 
+/* Whether the crew will be called before the first block, as far as is known. */
+static bool calls_at_once(const ms_small_run *run, const ms_plan *plan) {
+  return is_shareable(run, plan) && is_worth_calling(run, 0, 0, blocks_of(run, plan, 0));
+}
+
 /* Runs blocks that nobody else runs until there are no more, first one's own. */
 static void run_shares(void *context, uint32_t member) {
   shared *of = context;
   ms_small_member by =
       member == 0 ? caller_of(of->run) : ms_small_members_get(of->run->others, member - 1);
   if (member > 0) take_control(); /* which the crew's threads keep */
-  for (uint32_t k = 0; k < of->members; k++) {
-    share *from = &of->shares[(member + k) % of->members];
-    for (uint32_t block; (block = atomic_fetch_add(&from->next, 1)) < from->end;) {
-      if (atomic_load(&of->failed)) return;
-      int64_t bounds[MS_LAYOUT_BOUNDS];
-      ms_layout_bounds(of->layout, block, bounds);
-      ms_native_slot *left = of->run->left + block * width_of(of->run);
-      if (!run_block(of->run, &by, block, bounds, left, 0)) atomic_store(&of->failed, true);
-    }
+  uint32_t tried = 0, block;
+  while (ms_crew_take(&of->blocks, member, &tried, &block)) {
+    if (atomic_load(&of->failed)) return;
+    int64_t bounds[MS_LAYOUT_BOUNDS];
+    ms_layout_bounds(of->layout, block, bounds);
+    ms_native_slot *left = of->run->left + block * width_of(of->run);
+    if (!run_block(of->run, &by, block, bounds, left, 0)) atomic_store(&of->failed, true);
   }
 }
 
@@ -263,18 +235,14 @@ static void run_shares(void *context, uint32_t member) {
  * done. */
 static bool run_together(ms_small_run *run, const ms_plan *plan, stage_blocks *stage, uint32_t done,
                          bool *ran) {
-  shared of = {.run = run, .layout = &plan->layout, .members = run->members};
-  uint32_t first = stage->first + done, left = stage->count - done;
-  if (of.members > MS_CREW_MOST) of.members = MS_CREW_MOST;
-  for (uint32_t m = 0; m < of.members; m++) {
-    atomic_init(&of.shares[m].next, first + (uint32_t)((uint64_t)left * m / of.members));
-    of.shares[m].end = first + (uint32_t)((uint64_t)left * (m + 1) / of.members);
-  }
-  if (!ms_small_members_ready(&run->others, &run->arguments, of.members - 1)) return false;
-  if (!ms_crew_call(of.members, run_shares, &of)) return false;
+  shared of = {.run = run, .layout = &plan->layout};
+  ms_crew_share_out(&of.blocks, run->members, stage->first + done, stage->count - done);
+  uint32_t members = of.blocks.members;
+  if (!ms_small_members_ready(&run->others, &run->arguments, members - 1)) return false;
+  if (!ms_crew_call(members, run_shares, &of)) return false;
   run_shares(&of, 0);
   ms_crew_dismiss();
-  stage->members = of.members;
+  stage->members = members;
   *ran = !atomic_load(&of.failed);
   return true;
 }
@@ -330,7 +298,8 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   uint32_t kept = sure ? run->own_count : run->written_count;
   /* What blocks put into buffers may find no memory. */
   if (prospect == MS_NATIVE_ENDS && run->merge_count == 0) kept = 0;
-  if (!keep(run, kept)) return MS_SMALL_NOT_NOW;
+  uint32_t members = calls_at_once(run, plan) ? run->members : 1;
+  if (!ms_small_keep(run, kept, members)) return MS_SMALL_NOT_NOW;
   unsigned control = take_control();
   bool ran = run_all(run, plan);
   if (ran) {
@@ -338,7 +307,7 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
                                   run->scalars);
   }
   _mm_setcsr(control);
-  if (!ran) put_back(run, kept);
+  if (!ran) ms_small_put_back(run, kept);
   if (!ran) return MS_SMALL_NOT_NOW;
   return combined == 0 ? MS_SMALL_RAN : MS_SMALL_UNCOMBINED;
 }

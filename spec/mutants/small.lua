@@ -4,6 +4,7 @@
 local runs = {spec = "csrc/job/small_run_test.c"}
 local emitted = {spec = "spec/kernel/native_emit_spec.lua"}
 local crew = {spec = "csrc/job/crew_test.c"}
+local keeps = {spec = "csrc/job/small_keep_test.c"}
 local threads = {spec = "spec/driver/small_threads_spec.lua"}
 local walks = {spec = "csrc/plan/block_walk_test.c"}
 local combine = {spec = "spec/kernel/combine_spec.lua"}
@@ -64,10 +65,9 @@ return {
        "if (prospect_of(run, bounds) == MS_NATIVE_ENDS) return MS_NATIVE_ENDS;",
        "if (prospect_of(run, bounds) < MS_NATIVE_DOUBTFUL) return MS_NATIVE_ENDS;"},
       {"what was written is not put back", "csrc/job/small_run.c",
-       "if (!ran) put_back(run, kept);", ""},
-      {"only the first array is kept", "csrc/job/small_run.c",
-       "s < count; at += run->written[s++].size) {\n    memcpy(run->kept + at,",
-       "s < 1; at += run->written[s++].size) {\n    memcpy(run->kept + at,"},
+       "if (!ran) ms_small_put_back(run, kept);", ""},
+      {"only the first array is kept", "csrc/job/small_keep.c",
+       "s < of->count; at +=", "s < 1; at +=", finders = {keeps}},
       {"subnormal numbers are what the driver makes of them", "csrc/job/small_run.c",
        "_mm_setcsr(MS_NATIVE_CONTROL);", ""},
       {"the driver's floating point is not restored", "csrc/job/small_run.c",
@@ -107,6 +107,13 @@ return {
        "  *ran = !atomic_load(&of.failed);\n", "  *ran = true;\n"},
       {"parts are merged as threads come", "csrc/job/small_run.c",
        "stage->members > 1 ? record.block - stage->first : count++;", "count++;"},
+      {"pieces are taken once by each", "csrc/job/crew.c",
+       "*piece = atomic_fetch_add(&share->next, 1);", "*piece = share->next;\n    share->next++;"},
+      {"what others have is not taken", "csrc/job/crew.c",
+       "*tried < pieces->members; ++*tried", "*tried < 1; ++*tried"},
+      {"the last bytes are not kept", "csrc/job/small_keep.c",
+       "span->size * (piece + 1) / of->pieces", "span->size / of->pieces * (piece + 1)",
+       finders = {keeps}},
       {"all threads put into one vector", "csrc/job/small_member.c",
        "each->slots[place->slot].pointer = to;",
        "if (to == NULL) each->slots[place->slot].pointer = to;"},
