@@ -31,10 +31,10 @@ typedef struct ms_store {
   uint64_t id; /* unique in the process, never reused */
   ms_segment_block block;
   uint32_t references;
-  struct ms_array *arrays; /* those whose `data` is here; they do not count as owners by this */
+  struct ms_array *arrays; /* arrays whose `data` lies in this store; the list holds no reference */
   uint64_t lost_by;        /* id of the array whose contents were lost, 0 when several */
   int32_t scratch;         /* 1: working space that is each iteration's own */
-  struct ms_watch *watch;  /* a reference, for those who ask whether it is there; or NULL */
+  struct ms_watch *watch;  /* a reference to what tells others that the store is gone; or NULL */
 } ms_store;
 
 /* Why elements of an array may not be written. */

@@ -79,7 +79,7 @@ static const char *open_table(scan *s, uint32_t tag) {
   uint32_t parts = tag - TAG_TABLE;
   if (parts >= 2 && !take_count(s, &array)) return "is cut short";
   if ((parts & 1) != 0 && !take_count(s, &hash)) return "is cut short";
-  if (parts >= 4 && array > 0) array--; /* what would be at 0 is not there */
+  if (parts >= 4 && array > 0) array--; /* the array part counts element 0, which is not encoded */
   level table = {.left = array + 2 * (uint64_t)hash, .paired = 2 * (uint64_t)hash};
   if (table.left > bytes_left(s)) return "announces a table that is larger than itself";
   if (s->depth == MS_ENCODED_DEPTH) return "has tables nested too deep";

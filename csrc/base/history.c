@@ -25,7 +25,7 @@ static char process[24] = "driver";
 static int file = -1;
 static uint64_t origin, count; /* of its events */
 static uint64_t own_jobs = (uint64_t)1 << 32;
-static uint32_t incarnation, started; /* its own; workers that were started */
+static uint32_t incarnation, started; /* the process's own number; how many workers were started */
 
 /* Says once that lines are lost, which shows in their numbers, too. */
 static void tell_lost(int failure) {

@@ -61,7 +61,7 @@ typedef struct ms_captured_value {
   ms_captured_kind kind;
   ms_variable_place place;
   bool parameter;  /* a number that plans depend on */
-  uint32_t object; /* what it is in ms_reached; 0: not there */
+  uint32_t object; /* its object's number in ms_reached; 0: it has none */
   double number;   /* now */
   ms_array *array; /* or NULL */
   uint64_t id;

@@ -51,7 +51,8 @@ static bool are_same(lua_State *L, const ms_launch *of, const ms_running *at, in
   return ms_reached_same(L, reached);
 }
 
-/* Whether they are others of the same form, as those of a function that makes them each time. */
+/* Whether other objects have the same form as those of the last launch, as functions and tables do
+ * that the program makes anew for each. */
 static bool are_alike(lua_State *L, const ms_launch *of, const ms_running *at, int reached) {
   lua_settop(L, reached);
   lua_newtable(L);

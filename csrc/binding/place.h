@@ -23,7 +23,7 @@ typedef struct ms_variable_place {
   ms_place_reach reach;
   int slot;
   int name;                /* of a global */
-  int first_field, fields; /* that are read from it, one after the other */
+  int first_field, fields; /* read one from the other, the first from the root */
 } ms_variable_place;
 
 /* A function that runs: its activation record, its index on the stack, and that of the names. */

@@ -26,8 +26,8 @@ typedef enum ms_reached_kind {
 
 typedef struct ms_reached_place {
   ms_reached_kind kind;
-  uint32_t subject; /* the object that has it, from 1 */
-  uint32_t object;  /* that is there; 0: the value is none */
+  uint32_t subject; /* the object that has the place, from 1 */
+  uint32_t object;  /* the object that the place holds; 0: the value is no object */
   int type;         /* of the value, as lua_type has it */
   double number;    /* the value, if it is one: that of the last look */
 } ms_reached_place;

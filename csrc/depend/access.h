@@ -43,7 +43,7 @@ struct ms_access {
   uint32_t inner_count;
   ms_inner *inner; /* variable MS_MAX_DIMS + k */
   uint32_t guard_count;
-  ms_form *guard;      /* it happens where all of these are >= 0 */
+  ms_form *guard;      /* the access happens in iterations where all these forms are >= 0 */
   const ms_node *node; /* its source; NULL for the loop's own reads */
   const ms_access
       *origin;    /* what it stands for in a branch of a pair (quadratic_branch.h); or NULL */

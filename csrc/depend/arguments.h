@@ -7,7 +7,7 @@
 
 #include "depend/walk_state.h"
 
-/* What the arguments of a call are, together. */
+/* What is known of all arguments of a call together. */
 typedef struct ms_arguments {
   uint64_t groups; /* arrays that they are or hold, and that functions among them reach */
   bool captured;
@@ -20,7 +20,7 @@ typedef struct ms_arguments {
   ms_abstract_value *values;
 } ms_arguments;
 
-/* What a call does to what its arguments are. */
+/* What a call does to the values of its arguments. */
 typedef enum ms_use {
   MS_USE_NOTHING,
   MS_USE_READ,

@@ -175,7 +175,7 @@ static int add_pair(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) 
   return 0;
 }
 
-/* All pairs that are proven, or all that are not. */
+/* Adds the pairs of proven accesses, or all other pairs. */
 static int add_pairs(ms_conflicts *conflicts, kinds *known, const ms_accesses *accesses,
                      bool proven, uint32_t *tried) {
   for (uint32_t a = 0; a < accesses->count; a++) {

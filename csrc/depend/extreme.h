@@ -41,7 +41,7 @@ typedef struct ms_reduce_form {
   uint32_t leader;           /* WITH: the capture that it follows */
   ms_tie ties[MS_MOST_TIES]; /* the tuple's */
   uint32_t tie_count;
-  uint32_t tie; /* WITH: from 1, which of these it is; 0: none */
+  uint32_t tie; /* WITH: its number among the ties, from 1; 0: it is none */
   bool gated;   /* tried only where another extreme, `gate`, does not take the value */
   uint32_t gate;
 } ms_reduce_form;

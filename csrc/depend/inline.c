@@ -28,11 +28,11 @@ struct ms_call_frame {
   ms_call_frame *caller, *next;
   const ms_node *call, *site; /* where it is called, and the call in the loop's body around that */
   uint32_t binding, depth;
-  const ms_node *tail;       /* its only return, at its end; NULL: there are others, or none */
+  const ms_node *tail;       /* the return at the end, if the function has no other; else NULL */
   ms_abstract_value exact;   /* what that gives */
   ms_abstract_value *result; /* what any return may give; NULL: nothing yet */
   ms_abstract_value *whole;  /* what any call may give; NULL: nothing yet */
-  ms_abstract_value *given;  /* by parameter: what it is in this pass */
+  ms_abstract_value *given;  /* by parameter: its value in this pass */
   ms_abstract_value **again; /* by parameter: what else calls of itself give it; NULL: nothing */
   ms_abstract_value **symbol_value, **capture_value;
   const ms_local_value **held;

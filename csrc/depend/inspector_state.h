@@ -33,7 +33,7 @@ typedef struct ms_inspector {
   const char *why[MS_INSPECTOR_MOST]; /* a candidate is sent whole */
   ms_taint served;                    /* candidates that are left */
   ms_taint written;                   /* candidates that the loop writes, too, */
-  ms_taint stored;                    /* and those of which what is written is marked */
+  ms_taint stored;                    /* and those of which the written elements are marked */
   bool uncertain;   /* a jump may happen or not: what comes after it may be left out */
   ms_taint *taint;  /* by symbol index */
   ms_taint control; /* what decides whether the present place is reached */

@@ -23,7 +23,7 @@
 struct ms_literal {
   ms_literal *caller;
   ms_function *function;
-  const ms_node *tail; /* its only return, at its end; NULL: there are others, or none */
+  const ms_node *tail; /* the return at the end, if the function has no other; else NULL */
   ms_abstract_value result;
 };
 

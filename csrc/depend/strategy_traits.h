@@ -30,7 +30,7 @@ typedef struct ms_strategy_traits {
   const char *name, *noun; /* as users see it: "rotate", "rotation" */
   /* How a report says it; $dims, $row, $outer (what is swept) and $last are the plan's. */
   const char *words;
-  /* Axes that a grid may have beside swept ones, and what is said of one that has others. */
+  /* How many axes a grid has beside swept ones, and the error for one with fewer or more. */
   int32_t least_axes, most_axes;
   const char *axes_words;
   bool any_axis; /* it may be cut along any dimension: the analysis names none */

@@ -74,7 +74,7 @@ typedef struct ms_written {
   ms_followed follow[MS_MAX_DIMS];             /* cut dimensions that all writes follow, the one */
   uint32_t follow_count;                       /* whose ranges belong to workers first */
   bool whole;                                  /* every element is surely written */
-  bool steady; /* of rounds: all that one of them writes each of them writes, reading none of it */
+  bool steady; /* of rounds: all write the same elements, and read none of them before */
 } ms_written;
 
 typedef struct ms_array_plan {
@@ -87,8 +87,8 @@ typedef struct ms_array_plan {
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
   ms_written writes;     /* of a written array */
-  bool marked;           /* `prefetch` marks what is read of it, */
-  bool stored;           /* and in marks of its own what is written */
+  bool marked;           /* `prefetch` marks the elements that are read, */
+  bool stored;           /* and, in other marks, those that are written */
   const char *whole;     /* broadcast, read at unknown subscripts: why it is not served; or NULL */
 } ms_array_plan;
 

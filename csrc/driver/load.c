@@ -158,7 +158,7 @@ static int choose_transfers(ms_session *session, ms_worker_handle *member, ms_ru
     } else if (operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED) {
       failed = load_rows(session, member, run, i, err);
     } else if (operand->movement == MS_MOVE_VERSIONED && operand->slot > 0) {
-      failed = 0; /* it has what the start has */
+      failed = 0; /* a version begins with the contents of the start, which the worker has */
     } else {
       ms_transfer whole = ms_transfer_make(&run->elements[i], i, 0, 0, operand->dims[0]);
       failed = ms_worker_handle_post(member, whole, err);

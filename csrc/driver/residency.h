@@ -16,8 +16,8 @@ typedef struct ms_run ms_run;
 /* What a worker has of a cached or served operand. */
 typedef struct ms_residency {
   uint64_t id, version, size;
-  uint64_t segment; /* of the driver, that it lies in; 0: none */
-  uint64_t used;    /* by this job last */
+  uint64_t segment; /* the driver's shared segment that it lies in; 0: none */
+  uint64_t used;    /* the last job that used it */
   int64_t lo, hi;   /* these rows, */
   uint64_t list;    /* or the elements of the list with this copy's number; 0: rows */
 } ms_residency;

@@ -49,7 +49,7 @@ typedef struct ms_worker_handle {
   ms_index_list **index_lists; /* for served operands */
   uint32_t index_list_count;
   ms_text room;      /* memory for its next report, empty */
-  uint32_t recorded; /* its incarnation in the history; 0: it is in none */
+  uint32_t recorded; /* the number of its process in the history; 0: there is none */
   /* The present job: */
   ms_worker_part part;
   uint64_t from;     /* of a replacement: 1 + own blocks that are finished; else 0 */
@@ -89,7 +89,7 @@ void ms_worker_handle_free(const ms_session *session, ms_worker_handle *member);
 int ms_worker_handle_share(const ms_session *session, ms_worker_handle *member,
                            const ms_segment *segment, ms_error *err);
 
-/* The segment `id` is no more: it unmaps it if it has it. */
+/* The segment `id` is gone: a worker that has mapped it is told to unmap it. */
 void ms_worker_handle_unshare(const ms_session *session, ms_worker_handle *member, uint64_t id);
 
 /* Lets it free its copy of a cached operand; the last one takes the place in the list. */

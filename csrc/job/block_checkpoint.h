@@ -27,7 +27,7 @@ typedef struct ms_block_checkpoint_slot {
   _Alignas(64) _Atomic uint64_t kept; /* 1 + the block whose image is whole; 0: none */
   _Atomic uint64_t sent, end;         /* bytes of the worker's report: that went to the driver, and
                                          in all; the shelf holds what is between */
-  _Atomic uint64_t finished;          /* blocks whose reports are all there */
+  _Atomic uint64_t finished;          /* how many blocks have all their reports on the shelf */
   _Atomic uint64_t busy, waited;      /* ns that they took */
 } ms_block_checkpoint_slot;
 

@@ -24,8 +24,8 @@ typedef void ms_crew_work(void *context, uint32_t member);
  * they are in another call; else ms_crew_dismiss is to be called. */
 bool ms_crew_call(uint32_t members, ms_crew_work *work, void *context);
 
-/* Lets nobody else begin, and waits until all who have begun are done: what they have written is
- * there. */
+/* Lets no further thread begin, and waits until those that have begun are done: the caller sees
+ * what they have written. */
 void ms_crew_dismiss(void);
 
 /* Numbered pieces of work, of which neighbouring ones are one member's as long as nobody else has

@@ -19,7 +19,7 @@ typedef struct ms_elements {
   const ms_operand *operand;
   unsigned char *data; /* of the operand's element [1]...[1] */
   bool dense;          /* it lies there as in a worker's private copy */
-  bool written;        /* only what may be written of it */
+  bool written;        /* only the elements that may be written */
   uint32_t dim;        /* of this dimension only ... */
   int64_t lo, hi;      /* ... the rows lo (included) to hi (excluded) */
 } ms_elements;
@@ -46,7 +46,7 @@ void ms_elements_gather(const ms_elements *elements, int64_t first, int64_t coun
 /* Copies `count` elements at `in` to the places first .. first + count of the sequence. */
 void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t count, const void *in);
 
-/* Where they lie if they do one behind the other; else NULL. */
+/* The address of elements that lie one behind the other in memory; NULL of others. */
 unsigned char *ms_elements_in_a_row(const ms_elements *elements);
 
 /* Copies `count` elements of `size` bytes that lie in a row; single ones by one load. */

@@ -31,7 +31,7 @@ typedef struct ms_listed_share {
   const ms_schedule *schedule;
   uint32_t worker, block, final; /* the present block, and the last one */
   ms_listed place;
-  int64_t done, count; /* elements that are behind, and in all */
+  int64_t done, count; /* how many elements have been gone through, of how many */
 } ms_listed_share;
 
 /* The beginning of a worker's lists. */

@@ -109,7 +109,7 @@ int ms_operand_open_lists(const ms_operand *operands, uint32_t count, uint32_t n
                           ms_element_lists *lists, ms_error *err) {
   const ms_operand *operand = &operands[number];
   int64_t blocks = ms_grid_blocks(grid);
-  if (head > 0 && head < count) { /* and so is the one behind it, less 1 */
+  if (head > 0 && head < count) { /* `head` is an operand, the one behind it `head` + 1 */
     const ms_operand *places = &operands[head - 1], *bytes = places + 1;
     bool fits = ms_operand_bytes(places) == ms_element_lists_head(blocks) && bytes->element == 1 &&
                 operand->sections == NULL;

@@ -124,8 +124,8 @@ int ms_operands_array(ms_operands *operands, const ms_array *array, uint32_t bin
   return add(operands, &operand, err);
 }
 
-/* Gives an operand those of its sections that parts have, which may overlap: none where they are
- * all of it, or too many. */
+/* Gives an operand the sections that its array's views have, which may overlap; none where they are
+ * all of the array, or too many. */
 static int divide(ms_operand *operand, const ms_view_base *base, ms_error *err) {
   if (base->part_count == 0) return 0;
   ms_section *found = calloc(MS_MOST_SECTIONS, sizeof *found);

@@ -51,7 +51,7 @@ typedef struct MS_API_TYPE ms_small_run {
   uint32_t merge_count;         /* so many */
   ms_small_span *written; /* all that the loop may write: first what blocks write themselves, */
   uint32_t own_count;     /* so many, */
-  uint32_t written_count; /* then what is merged into; in all */
+  uint32_t written_count; /* behind them the arrays that buffers are merged into; all together */
   /* Made by the first run that needs it: */
   char *kept; /* what was in `written` before, */
   uint64_t kept_room;

@@ -256,7 +256,7 @@ int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), voi
       end = from + 1;
     }
     found got = THERE;
-    bool all = true; /* first what nobody has begun, then wait for the others */
+    bool all = true; /* logs regions that nobody has begun to log, before it waits for others */
     for (uint32_t region = from; region < end; region++) {
       got = log_region(undo, part, region);
       all = all && got != BUSY;

@@ -29,7 +29,7 @@ size_t ms_message_size(const ms_message *message);
 /* `to`, which holds no message, gets that of `from`, which is to be closed all the same. */
 void ms_message_move(ms_message *to, ms_message *from);
 
-/* Frees it; it holds none then. */
+/* Frees what a message holds; it is empty then. */
 void ms_message_close(ms_message *message);
 
 #endif

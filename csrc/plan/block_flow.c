@@ -41,7 +41,8 @@ static void close(walk *all) {
   free(all->last);
 }
 
-/* A block has what it reads from others. */
+/* Notes where the elements that a block reads come from: from before the loop, or from the block
+ * that wrote them last, which hands them over if it has another range. */
 static void read_block(walk *all, int64_t block, uint32_t range) {
   ms_element_walk list = ms_element_lists_walk(all->reads, block);
   int64_t entry = all->reads->before[block];
@@ -56,7 +57,7 @@ static void read_block(walk *all, int64_t block, uint32_t range) {
   }
 }
 
-/* A block takes the place of who has written before. */
+/* Makes a block the last writer of the elements that it writes. */
 static void write_block(walk *all, int64_t block, uint32_t range) {
   ms_element_walk list = ms_element_lists_walk(all->writes, block);
   int64_t entry = all->writes->before[block];

@@ -65,9 +65,9 @@ typedef struct MS_API_TYPE ms_plan {
                           entries, so that empty ranges are shared out, too; NULL: all are alike */
   ms_stages stages;    /* if their iterations are bounded */
   uint32_t bindings;   /* of the loop */
-  uint32_t *array_of;  /* of each 1 + the number of its array; 0: none */
-  ms_travel *travels;  /* by their number: of those that are written */
-  uint32_t references; /* by whom it is used */
+  uint32_t *array_of;  /* by binding: 1 + the number of its array; 0: it is none */
+  ms_travel *travels;  /* by number: how the arrays that are written move */
+  uint32_t references; /* how many users it has */
 } ms_plan;
 
 /* How many ranges are wanted for each axis, and what the axes are. The first of both phases.

@@ -33,7 +33,7 @@
 typedef struct ms_portion {
   ms_block_box box;         /* the ranges' blocks */
   uint32_t from, to;        /* MS_WHOLE as `to`: all of them */
-  ms_block_key first, last; /* else those of the first and the last one */
+  ms_block_key first, last; /* where it is some blocks: keys of the first and the last one */
 } ms_portion;
 
 /* What a worker has of a schedule. */
@@ -57,7 +57,7 @@ typedef struct ms_schedule {
                                         so many */
   uint32_t phase_blocks;             /* blocks of one phase; 0: there are no phases */
   bool alone;                        /* one worker runs all: nobody waits for anybody */
-  uint32_t *phase_workers, phase_worker_count; /* who has ranges: an edge for each of them */
+  uint32_t *phase_workers, phase_worker_count; /* have ranges: a block has an edge to each */
 } ms_schedule;
 
 /* Makes the schedule for a grid whose ranges along the space axis belong to `range_owner`. MS_OPT

@@ -28,7 +28,7 @@ typedef struct MS_API_TYPE ms_shares_terms {
   double every; /* iterations of a replica from one exchange to the next; below 1 a part of its
                    share of a pass; may be infinite */
   uint64_t seed, pass;
-  const int64_t *done; /* iterations of its share that each replica has behind it; NULL: none */
+  const int64_t *done; /* by replica: iterations of its share that are done; NULL: none are */
   uint32_t ordered;    /* entries: row-major, duplicates in file order; else as they stand */
   uint32_t unused;
 } ms_shares_terms;

@@ -36,14 +36,14 @@ typedef struct ms_follow {
 
 #define MS_FOLLOWS 2 /* as many as a wavefront cuts */
 
-/* What becomes of what was there before a job writes it. */
+/* Whether a job may read the contents that elements had before it writes them. */
 typedef enum ms_writes_blind {
   MS_WRITES_SEEN,    /* the job may read it; */
   MS_WRITES_BLIND,   /* it does not: a block can be run again after parts of it were; */
   MS_WRITES_UNLOGGED /* nor is it logged: a job that fails loses it */
 } ms_writes_blind;
 
-/* As `high`: all rows that there are. */
+/* As `high`: up to the last row of the array. */
 #define MS_WRITES_ALL INT64_MAX
 
 /* What a job may write of an operand. */

@@ -38,7 +38,7 @@ typedef struct ms_id {
   size_t length;
   bool integer;
   int64_t number; /* if it is an integer */
-  uint32_t hash;  /* of the text, if it is none */
+  uint32_t hash;  /* of the text, if it is no integer */
 } ms_id;
 
 /* Reads an id for a map and has its place in the table fetched. */

@@ -89,7 +89,7 @@ static void stop(run *r, bool starved) {
   pthread_mutex_unlock(&r->taking);
 }
 
-/* What a thread does: ranges, one after the other. */
+/* A thread of the pipeline: takes ranges one after the other. */
 static void work(void *context) {
   run *r = context;
   ms_byte_range range = {0};

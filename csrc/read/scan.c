@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "read/pipeline.h"
 
-/* One file while it is read, and what it gave. */
+/* One file while it is read, and the parts that it gave. */
 typedef struct file_scan {
   const ms_files *files;
   const ms_scanner *scanner;
@@ -117,7 +117,8 @@ static void read_file(file_scan *f, const char *path, int threads) {
   f->failed = ms_pipeline_run(&pipeline, path, f, &f->err) != 0;
 }
 
-/* What a thread does: files, one after the other; none behind one that failed. */
+/* A thread of the scan: reads files one after the other, and begins none behind one that has
+ * failed. */
 static void work(void *context) {
   scan *s = context;
   for (;;) {

@@ -16,7 +16,7 @@
 
 /* What a row of the table makes of a staleness and a depth, both given and in bounds. */
 typedef struct row {
-  ms_gate_setting setting; /* what does not depend on them */
+  ms_gate_setting setting; /* what does not depend on the options */
   int64_t depth,
       depth_by_d; /* the default depth: the second times the staleness is added; 0: any */
   bool stale;     /* may be stale */

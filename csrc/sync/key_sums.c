@@ -21,8 +21,8 @@ struct ms_key_sums {
   uint64_t mask;
   uint32_t count; /* of keys */
   ms_text items;  /* the keys, */
-  ms_text ends;   /* a size_t for each: where it ends there, */
-  ms_text values; /* and its double */
+  ms_text ends;   /* by key, a size_t: where its bytes end in `items`, */
+  ms_text values; /* and its sum, a double */
   ms_text noted;  /* what was noted and is not added yet */
   ms_text list;   /* the keys as they were last asked for */
 };

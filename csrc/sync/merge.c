@@ -288,7 +288,7 @@ static int merge_one(const ms_merge *merge, const ms_merge_log *log, ms_error *e
   return failed;
 }
 
-/* Merges into the buffers that have a rule, or into those that have none. */
+/* Merges what is pending in the buffers that have a rule (`rules`), or in those that have none. */
 static int merge_some(const ms_merge *merges, uint32_t count, bool rules, const ms_merge_log *log,
                       ms_error *err) {
   for (uint32_t m = 0; m < count; m++) {

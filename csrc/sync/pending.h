@@ -35,7 +35,7 @@ size_t ms_pending_take_touched(double *pending, int64_t count, uint8_t *touched,
 /* Makes the marked elements zero, and takes the marks off. */
 void ms_pending_clear_touched(double *pending, int64_t count, uint8_t *touched);
 
-/* What one block has left: its runs. */
+/* What one block has left pending in a buffer, as runs of elements. */
 typedef struct ms_pending_part {
   const char *bytes;
   size_t size;

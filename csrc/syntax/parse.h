@@ -93,7 +93,7 @@ void ms_parser_declare(ms_parser *parser, ms_node *node, size_t mark);
 
 /* parse.c: tokens. */
 
-/* Whether the current token is this one; and reads over it if so. */
+/* Whether the current token is `token`; the second reads over it if so. */
 bool ms_parser_at(const ms_parser *parser, int token);
 bool ms_parser_skip(ms_parser *parser, int token);
 

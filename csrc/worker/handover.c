@@ -215,7 +215,7 @@ static int send(ms_worker *worker, uint32_t from, ms_error *err) {
   bool rounds = worker->schedule->grid.strategy == MS_ROUNDS;
   if (!worker->setup.shared && rounds && ms_round_send(worker, from, err) != 0) return -1;
   if (job->exchange != NULL) return ms_exchange_send(worker, from, err);
-  return tell(worker, from, err); /* after all rows: it says that they are there */
+  return tell(worker, from, err); /* behind all rows, which are there for who hears it */
 }
 
 int ms_handover_flush(ms_worker *worker, ms_error *err) {

@@ -23,14 +23,14 @@
 #define MS_SIMULATED_DRIVER MS_SIMULATED_WORKERS
 #define MS_SIMULATED_ENDS   (MS_SIMULATED_WORKERS + 1)
 
-/* Whose baton it is while nobody runs. */
+/* Who has the baton while no process runs: the simulation itself. */
 #define MS_SIMULATION (-1)
 
 typedef enum ms_simulated_state {
   MS_SIMULATED_READY,
   MS_SIMULATED_RUNNING,
   MS_SIMULATED_WAITING,
-  MS_SIMULATED_DONE, /* from here on it has ended */
+  MS_SIMULATED_DONE, /* this state and the next: the process has ended */
   MS_SIMULATED_DEAD
 } ms_simulated_state;
 

@@ -55,21 +55,21 @@ typedef struct ms_worker_job {
   bool brief;                       /* blocks take hardly longer than looking at the clock */
   uint64_t *spent;                  /* ns in own blocks of each range of the space axis */
   uint64_t moved;                   /* bytes sent */
-  uint32_t handed;                /* own blocks that were handed over; the others are held back, */
-  uint32_t held;                  /* from this one on, */
-  bool holds;                     /* and somebody waits for one of them */
-  uint64_t handed_busy;           /* `busy` then */
-  uint32_t *heard;                /* by worker: `position` when it was last told */
-  ms_text report;                 /* what was not sent yet */
-  const ms_block_local *memory;   /* that blocks have to themselves; NULL: none */
-  ms_versions *versions;          /* that blocks make in rounds; NULL: none, */
-  ms_gate *gate;                  /* and how they wait for each other; */
-  double usual;                   /* ns that waiting takes where it may end before all are there */
-  bool printed;                   /* it has printed text */
-  uint32_t met;                   /* meetings that this process has come to */
-  uint32_t posted;                /* posts that it has made */
-  ms_exchange *exchange;          /* NULL when no operand needs one */
-  ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
+  uint32_t handed;              /* own blocks that were handed over; the others are held back, */
+  uint32_t held;                /* from this one on, */
+  bool holds;                   /* and somebody waits for one of them */
+  uint64_t handed_busy;         /* `busy` then */
+  uint32_t *heard;              /* by worker: `position` when it was last told */
+  ms_text report;               /* what was not sent yet */
+  const ms_block_local *memory; /* that blocks have to themselves; NULL: none */
+  ms_versions *versions;        /* of arrays that blocks make in rounds; NULL: no rounds */
+  ms_gate *gate;                /* says how blocks of rounds wait for each other */
+  double usual;          /* ns that a wait takes usually, if it may go on without the latest */
+  bool printed;          /* it has printed text */
+  uint32_t met;          /* meetings that this process has come to */
+  uint32_t posted;       /* posts that it has made */
+  ms_exchange *exchange; /* NULL when no operand needs one */
+  ms_undo undo;          /* where memory is shared; empty when nothing is logged */
   ms_block_checkpoint checkpoint; /* with it; without slots when nobody could be replaced alone */
   bool resumed;                   /* a replacement's, whose first block ended its predecessor */
   double keeping;                 /* ns that images of blocks should have taken, of `busy` */

@@ -88,7 +88,8 @@ local M = {
   clock = system.clock,
 }
 
--- A body that calls one of these does not reach what they are made of.
+-- Tells the capture that these functions are Meissa's own: bodies may call them, and what is inside
+-- of them is not looked at.
 for name, value in tables.each(M) do
   if type(value) == "function" then capture.register(value, "meissa." .. name) end
 end

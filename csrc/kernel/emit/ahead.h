@@ -25,7 +25,7 @@ typedef struct ms_drawing {
   double index;         /* the last one of the present iteration */
   uint32_t draw;        /* how many numbers it has drawn */
   uint32_t at, count;   /* its place among the iterations that are drawn for */
-  uint32_t draws;       /* that are drawn for each; 0: none */
+  uint32_t draws;       /* random numbers drawn for each iteration; 0: none */
   uint32_t first, held; /* draws of the present iteration in `more` */
 } ms_drawing;
 

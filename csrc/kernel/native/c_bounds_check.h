@@ -9,9 +9,9 @@
 /* A subscript that is evaluated, but not yet known to lie in its dimension. */
 typedef struct ms_c_bounds_check {
   const char *text;   /* int64_t, counted from 1, once it is checked */
-  const char *wrong;  /* condition under which it is none; NULL: it is one for sure */
+  const char *wrong;  /* condition under which it is no subscript; NULL: it always is one */
   const char *number; /* double */
-  const char *tagged; /* ms_value that it is, if it may be no number; else NULL */
+  const char *tagged; /* the subscript as an ms_value, if it may be no number; else NULL */
   uint32_t can;       /* of what is tagged */
   const char *extent; /* double: of the part whose subscript it is; NULL: of a dimension */
 } ms_c_bounds_check;

@@ -145,7 +145,7 @@ static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame,
   r->needs = ms_c_whole_both(w, down ? limit.needs : start.needs, down ? start.needs : limit.needs);
 }
 
-/* One that `if`s assign again, none any more. */
+/* The value of a local that `if`s have assigned, behind the last of them. */
 static ms_integer_value settled(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
   const ms_c_local *local = ms_c_local_of(w, symbol);
   bool number = local->form == MS_FORM_DOUBLE || local->form == MS_FORM_FLOAT;

@@ -213,8 +213,8 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
   return none;
 }
 
-/* Says why a method has no C form: it has one of other arguments, or it is that of what another one
- * gives, which has none. */
+/* Says why a method has no C form: only calls with other arguments have one, or its object is what
+ * another call gives, which has none. */
 static void refuse(ms_writer *w, const ms_node *node, bool known) {
   const ms_node *value, *object = node->kid[0];
   while (object->kind == MS_PAREN) object = object->kid[0];

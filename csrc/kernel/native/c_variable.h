@@ -28,7 +28,7 @@ bool ms_c_variable_step(ms_writer *w, const ms_node *assign);
 /* Appends what begins an iteration: nothing is assigned yet to variables whose last one counts. */
 void ms_c_variables_begin(ms_writer *w);
 
-/* Appends what ends an iteration: which one it was that assigned them. */
+/* Appends the end of an iteration: variables that it has assigned get its number. */
 void ms_c_variables_end(ms_writer *w);
 
 /* Appends the results of a block that has run. */

@@ -35,7 +35,7 @@ typedef enum ms_object_kind {
   MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
   MS_OBJECT_OUTER,    /* table from outside of the loop, of which fields are known */
   MS_OBJECT_LIST,     /* list of numbers from outside of the loop */
-  MS_OBJECT_LISTS,    /* list of such lists, and so on, or one that is in it */
+  MS_OBJECT_LISTS,    /* list of lists of numbers, to any depth, or a list inside of one */
   MS_OBJECT_SLICE,    /* table from outside of which the loop only assigns elements */
   MS_OBJECT_BUILTIN,
   MS_OBJECT_OTHER
@@ -64,7 +64,7 @@ typedef struct ms_callee {
   uint32_t results;
   bool outside;   /* of the body */
   bool mixed;     /* some calls give it numbers of another precision than others */
-  uint32_t cycle; /* functions that call each other, and so themselves, share one; 0: none */
+  uint32_t cycle; /* a number that mutually recursive functions share; 0: it is not recursive */
   uint32_t mark;  /* of who goes through functions, each once */
 } ms_callee;
 

@@ -227,7 +227,7 @@ static inline int64_t ms_lists_find(const int64_t *starts, int64_t list, ms_valu
   return (double)whole == key.number ? ms_lists_at(starts, list, whole) : -1;
 }
 
-/* The element that has this number, if it is one. */
+/* The number at a place of the lists; nil for a place below 0, which stands for no element. */
 static inline ms_value ms_lists_number(const double *numbers, int64_t at) {
   return at >= 0 ? ms_number(numbers[at]) : ms_nil;
 }

@@ -76,7 +76,7 @@ typedef struct ms_c_local {
   const char *cut;           /* see ms_c_value */
   bool counter;              /* assigned again, but always with integers: see c_induction.c */
   const ms_version *settled; /* the last version, which it has from here on, or NULL */
-  const ms_version *version; /* the one that it is looked at as */
+  const ms_version *version; /* the version that readers see now */
   int64_t least, most;
   uint32_t frames;                /* how many there were when it was declared */
   const struct ms_region *region; /* fast mode: where it was declared, or NULL */

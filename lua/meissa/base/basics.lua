@@ -154,7 +154,7 @@ function M.refused_fields(metas, is_searched, refused)
   return found
 end
 
--- This process's own, while it wears others.
+-- The process's own basic metatables while others are in their place.
 local own
 
 --- Whether this process is a worker, whose bodies are another program's.

@@ -51,7 +51,7 @@ local function make_index()
   end
 end
 
--- What is known, by function; false for those that are none.
+-- By function: what is known of the builtin; false for functions that are no builtins.
 local known = setmetatable({}, {__mode = "k"})
 local place_of
 

@@ -85,7 +85,8 @@ function M.field_of(value, key)
   return found, asks
 end
 
---- The table that has the field: this one or one that `__index` has behind it; nil if none has.
+--- The table that has the field `key`: `value` itself, or a table behind its `__index`; nil if none
+-- has.
 function M.holder_of(value, key)
   return (select(3, look_up(value, key)))
 end

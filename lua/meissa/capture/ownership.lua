@@ -35,7 +35,7 @@ for name in string.gmatch([[getmetatable getfenv setfenv require load loadstring
   REACHING[name] = true
 end
 
--- Builtins that give what they are given.
+-- Builtins that return their arguments.
 local GIVING = { assert = true, select = true, setmetatable = true }
 
 local Proof = {}

@@ -123,7 +123,8 @@ local function gather(hosting, results)
   return all
 end
 
---- Has all replicas make a step, each where it is, and others as far as they need nobody for that.
+--- Has all replicas make a step on the workers that carry them. Replicas that need no others for it
+-- go on from step to step by themselves.
 -- @tab hosting what `new` gave @tab told what all are told
 -- @tab[opt] read the mailbox that `told` speaks of
 -- @tab[opt] written the mailbox for what they leave, @tab[opt] other another one

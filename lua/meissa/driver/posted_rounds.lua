@@ -35,7 +35,7 @@ local lib = c_api.lib
 -- Blocks of a job at most: what each leaves is kept until its end.
 local MOST_BLOCKS = 2 ^ 20
 
--- Loads by which each process has the replicas that it had before, whatever they have to do.
+-- Equal loads of blocks, so that each process gets the same replicas as before.
 local function even_loads(replicas)
   local loads = ffi.new("uint64_t[?]", replicas)
   for k = 0, replicas - 1 do loads[k] = 1 end

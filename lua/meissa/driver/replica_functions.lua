@@ -33,7 +33,8 @@ local lags = require "meissa.driver.lags"
 
 local M = {}
 
--- Whether all have returned; raises where some wait for one that has, or that waits for them.
+-- Whether all replicas have returned. Raises BDY where replicas wait for one that has returned, or
+-- for each other.
 local function all_finished(run)
   local finished, waiting, alone, meets
   for _, replica in ipairs(run.replicas) do replica_coroutines.check_recorded(replica) end
@@ -321,7 +322,7 @@ local function send(fn, setup, arguments, count)
   return nil
 end
 
--- Runs all where they can be.
+-- Runs the functions of all replicas: on workers, or in this process where they cannot travel.
 local function run_all(run, fn, setup, ...)
   local arguments, count, sent = {...}, select("#", ...), nil
   if run.count > 1 and not nesting.in_body and pool.workers() > 0 and not run.replayed then

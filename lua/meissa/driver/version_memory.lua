@@ -87,7 +87,7 @@ function M.limit_to(sync, most)
                option_of(sync), sync.versions, MOST_VERSIONS)
 end
 
--- Refuses what there is no memory for, before any of it is taken.
+-- Raises ARR, before any memory is taken, where there is too little for all versions.
 local function check_memory(values, depth, sync)
   local bytes = 0
   for _, value in ipairs(values) do bytes = bytes + array.describe(value).bytes * depth end

@@ -92,8 +92,8 @@ local function hold(group, row, value)
   group.posts:hold(group.values or value or row, row)
 end
 
--- Has a replica begin with what it hears, in its copies or, if it has a model here that goes on,
--- there; which model that is.
+-- Gives a replica the merged values that its block begins with: in its model, if this process has
+-- one that goes on, else in its copies of the arrays. Returns the model.
 local function begin(self, group, k, last)
   local rows, row = rows_of(self, group, k, last), next_row(self, group, k)
   local count = group.posts.count

@@ -79,7 +79,7 @@ function Mailbox:is_intact()
   return true
 end
 
---- Nobody reads any more what lies here.
+--- Forgets which arrays lie here: nobody reads them any more.
 function Mailbox:clear() self.places = {} end
 
 --- Puts the elements of a dense array on the row. `used` are the bytes that all who asked would

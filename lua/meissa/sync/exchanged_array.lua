@@ -221,7 +221,7 @@ end
 --- How many rounds there were by the present options.
 function Exchanged:round() return self.t - self.first end
 
---- Whether these are other options than the last ones.
+--- Whether an exchange is asked for by other options than the one before.
 function Exchanged:changes(options)
   return not (self.options and M.same_options(self.options, options, M.RULES))
 end

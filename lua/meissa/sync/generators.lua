@@ -93,7 +93,7 @@ local function put(own)
   end
 end
 
--- Notes what has become of them.
+-- Notes the state that the generators have come to.
 local function note(own)
   ffi.copy(own.library, library, LIBRARY)
   own.seed, own.torch = nil, torch_state()

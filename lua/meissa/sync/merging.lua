@@ -25,7 +25,7 @@ end
 
 local pointers = M.pointers
 
--- What is received, without one's own.
+-- A list without the entry of one replica, the receiver.
 local function others(list, own)
   local rest = {}
   for k, each in ipairs(list) do

@@ -93,7 +93,7 @@ local function array_over(vector, numbers)
                              data = ffi.cast("void *", numbers)}
 end
 
---- Whether they are one behind the other.
+--- Whether all parameters of a vector lie one behind the other in memory.
 function M.is_one_piece(vector)
   return not vector.array or c_api.lib.ms_array_contiguous(array.core(vector.array)) ~= 0
 end

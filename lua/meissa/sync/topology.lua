@@ -91,7 +91,7 @@ local function parse(what, n)
   return string.format("{regular = %d, seed = %d}", degree, seed), REGULAR, degree, seed, nil
 end
 
--- What was asked for, which nobody else changes.
+-- A copy of a description of a topology, which the program cannot change any more.
 local function copy_of(what)
   if array.is(what) then return what:totable() end
   if type(what) ~= "table" then return what end

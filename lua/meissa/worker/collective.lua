@@ -218,7 +218,8 @@ local function sum_slice(self, board, members, place)
   end)
 end
 
--- Takes the slices that others have summed. Whether they are those.
+-- Takes the slices of the sum that other workers have computed. Whether all of them were of this
+-- meeting.
 local function gather(self, board, members, place)
   for block = 1, #self.firsts - 1 do
     local first, last = slice_of(self, place, block)
@@ -360,7 +361,7 @@ local function perform(self, board, layout, kind, members, replicas)
   return (members[1].op and operate or sum_up)(self, board, layout, members)
 end
 
--- Looks at what all have come for, and does it.
+-- Finds out which exchange all replicas have come for, and does it.
 local function meet(self, board, form, layout, replicas)
   local members, kind = members_of(replicas, layout), replicas[1].request.kind
   put_all(self, board, layout, members, kind)
