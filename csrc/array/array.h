@@ -64,7 +64,6 @@ typedef struct ms_array {
   int32_t generation;     /* another one after the array was freed and the header used again */
   int32_t readable;       /* `generation` while the contents may be read, 0 while they are lost */
   int32_t writable;       /* `generation` while elements may be written, 0 for a snapshot */
-  uint32_t blocks;        /* into how many the last loop cut it; 0: none did */
   struct ms_array *next;  /* in its store's list, or in the list of free headers */
   struct ms_array **link; /* in its store's list: what points to this array */
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */

@@ -61,6 +61,22 @@ MS_API void *ms_partition_values(const ms_partition *partition);
 /* Forgets all cached partitions of an array (those in use live on until released). */
 void ms_partition_drop_all(ms_array *array);
 
+/* Ranges that one dimension is cut into where nothing else is asked for: as many as leave blocks of
+ * MS_CUT_ENTRIES of so many entries or iterations, 64 to 4,096, so that a few heavy iterations
+ * spread, too. */
+#define MS_CUT_ENTRIES 16384.0
+#define MS_CUT_LEAST   64
+#define MS_CUT_MOST    4096
+int64_t ms_cut_ranges(double entries);
+
+/* Which dimension is cut where any may be: the first one keeps rows together; one that is too short
+ * to feed workers gives way to the longest. */
+uint32_t ms_cut_dimension(const int64_t *extents, uint32_t dims);
+
+/* Into how many blocks a loop over an array's elements is cut, or over a sparse array's entries, if
+ * its iterations are independent. 0: there are none. */
+MS_API int64_t ms_array_blocks(const ms_array *array);
+
 /* Cuts 0..extent-1 by weight into at most `ranges` non-empty ranges; bounds[0..ranges] (0-based)
  * receives where each begins, and the end; how many they are.
  * Each range takes index values while that brings it nearer to an equal share of what is left. */

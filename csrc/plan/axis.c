@@ -7,8 +7,6 @@
 
 #include "plan/cutting.h"
 
-#define ENOUGH 64 /* values of a dimension that suffice to feed workers */
-
 int64_t ms_axis_length(const ms_range *values) {
   int64_t length = (values->hi - values->lo) / values->step + 1;
   return length > 0 ? length : 0;
@@ -65,23 +63,17 @@ static bool needs_order(const ms_plan_terms *terms) {
   return needs;
 }
 
-/* The dimension that an independent loop is cut along. The first one keeps rows together; one that
- * is too short to feed workers gives way to the longest, or, where blocks have to follow the loop's
- * order, to the first that has several values. */
+/* The dimension that an independent loop is cut along, where blocks have to follow the loop's order
+ * the first that has several values. */
 static uint32_t free_dim(const ms_plan_terms *terms) {
   const ms_verdict *verdict = terms->verdict;
-  uint32_t best = 0, dims = terms->sparse > 0 ? terms->sparse : verdict->dim_count;
-  int64_t longest = ms_axis_length(&verdict->extent[0].range);
+  uint32_t outermost = 0, dims = terms->sparse > 0 ? terms->sparse : verdict->dim_count;
+  int64_t lengths[MS_MAX_DIMS];
   if (is_serial(verdict) || !traits_of(verdict)->any_axis) return 0;
-  bool in_order = needs_order(terms);
-  if (!in_order && longest >= ENOUGH) return 0;
-  for (uint32_t d = 1; d < dims && !(in_order && longest > 1); d++) {
-    int64_t length = ms_axis_length(&verdict->extent[d].range);
-    if (length <= longest) continue;
-    best = d;
-    longest = length;
-  }
-  return best;
+  for (uint32_t d = 0; d < dims; d++) lengths[d] = ms_axis_length(&verdict->extent[d].range);
+  if (!needs_order(terms)) return ms_cut_dimension(lengths, dims);
+  while (outermost + 1 < dims && lengths[outermost] <= 1) outermost++;
+  return lengths[outermost] > 1 ? outermost : 0;
 }
 
 /* The verdict's row: its least and greatest value over the box around the space. */

@@ -5,21 +5,21 @@
 
 #include <math.h>
 
-#define BLOCK_ENTRIES  16384.0    /* entries of a block, as long as that leaves so many */
+#include "array/partition.h"
+
 #define MOST_BLOCKS    16777216.0 /* MS_MOST_BLOCKS */
-#define LEAST_OF_ONE   64         /* ranges of a single axis */
-#define MOST_OF_ONE    4096
-#define LEAST          16 /* ranges of each of several axes */
+#define LEAST          16         /* ranges of each of several axes */
 #define MOST           1024
-#define LARGE          1e8     /* entries of a large space, */
-#define LARGE_RANGE    1e6     /* and of a range of it at most */
-#define MOST_BUFFERED  64      /* ranges of each axis of a loop with buffers */
-#define LEAST_BUFFERED 128     /* iterations of a block then, as long as that leaves so many */
-#define MERGED_EACH    4.0     /* of the iterations of a block, to an element that is merged */
-#define MUCH_MERGED    16.0    /* elements to an iteration that blocks leave in any case */
-#define LEAST_MERGED   4       /* ranges of a single axis then */
-#define STAGE_BLOCKS   16      /* blocks of a stage, if its iterations are bounded */
-#define LEAST_OF_SWEEP 8       /* ranges of the parallel axis of a long sweep */
+#define LARGE          1e8  /* entries of a large space, */
+#define LARGE_RANGE    1e6  /* and of a range of it at most */
+#define MOST_BUFFERED  64   /* ranges of each axis of a loop with buffers */
+#define LEAST_BUFFERED 128  /* iterations of a block then, as long as that leaves so many */
+#define MERGED_EACH    4.0  /* of the iterations of a block, to an element that is merged */
+#define MUCH_MERGED    16.0 /* elements to an iteration that blocks leave in any case */
+#define LEAST_MERGED   4    /* ranges of a single axis then */
+#define STAGE_BLOCKS   16   /* blocks of a stage, if its iterations are bounded */
+#define LEAST_OF_SWEEP 8    /* ranges of the parallel axis of a sweep, and of a round */
+#define MOST_OF_SWEEP  64
 #define LEAST_OF_PHASE 16      /* iterations of a phase that make it worth another range */
 #define LEAST_OF_ROUND 4096    /* iterations of a round that make it worth another range */
 #define SWEEP_BLOCKS   16384.0 /* of a sweep, as long as that leaves so many ranges */
@@ -57,8 +57,8 @@ static int64_t most_ranges(int64_t axes) {
 
 static int64_t sweep_ranges(double entries, double phases) {
   double ranges = fmin(entries / phases / LEAST_OF_PHASE, SWEEP_BLOCKS / phases);
-  return clamp((double)clamp(ranges, LEAST_OF_SWEEP, LEAST_OF_ONE), 1,
-               clamp(MOST_BLOCKS / phases, 1, LEAST_OF_ONE));
+  return clamp((double)clamp(ranges, LEAST_OF_SWEEP, MOST_OF_SWEEP), 1,
+               clamp(MOST_BLOCKS / phases, 1, MOST_OF_SWEEP));
 }
 
 /* Ranges of so many iterations: the usual ones, or fewer where merging what each of these leaves
@@ -74,7 +74,7 @@ static int64_t buffered_ranges(const ms_cutting *cutting) {
   if (cutting->axes == 1) {
     usual = clamp(cutting->entries / LEAST_BUFFERED, STAGE_BLOCKS, MOST_BUFFERED);
   } else {
-    usual = root_above(cutting->entries / BLOCK_ENTRIES, cutting->axes, MOST_BUFFERED);
+    usual = root_above(cutting->entries / MS_CUT_ENTRIES, cutting->axes, MOST_BUFFERED);
     if (usual < LEAST) usual = LEAST;
   }
   usual = fewer_ranges(cutting, cutting->entries, usual);
@@ -86,7 +86,7 @@ static int64_t buffered_ranges(const ms_cutting *cutting) {
 }
 
 int64_t ms_cutting_round_ranges(double iterations) {
-  return clamp(ceil(iterations / LEAST_OF_ROUND), LEAST_OF_SWEEP, LEAST_OF_ONE);
+  return clamp(ceil(iterations / LEAST_OF_ROUND), LEAST_OF_SWEEP, MOST_OF_SWEEP);
 }
 
 int64_t ms_cutting_ranges(const ms_cutting *cutting) {
@@ -94,8 +94,8 @@ int64_t ms_cutting_ranges(const ms_cutting *cutting) {
   int64_t axes = cutting->axes, most = most_ranges(axes), ranges;
   if (cutting->phases > 1) return sweep_ranges(entries, cutting->phases);
   if (cutting->delay > 0) return buffered_ranges(cutting);
-  if (axes == 1) return clamp(ceil(entries / BLOCK_ENTRIES), LEAST_OF_ONE, MOST_OF_ONE);
-  ranges = root_above(entries / BLOCK_ENTRIES, axes, MOST);
+  if (axes == 1) return ms_cut_ranges(entries);
+  ranges = root_above(entries / MS_CUT_ENTRIES, axes, MOST);
   if (entries > LARGE && (double)ranges < ceil(entries / LARGE_RANGE)) {
     ranges = clamp(ceil(entries / LARGE_RANGE), LEAST, MOST);
   }

@@ -114,7 +114,7 @@ describe("sparse arrays", function()
     local S = array.sparse({ 5, 5 }, { i = {}, j = {} })
     assert.equal(0, S:sum())
     assert.equal(0, S[3][3])
-    assert.equal("DistArray<double>[5x5] sparse, 0 entries, 0 bytes", tostring(S))
+    assert.equal("DistArray<double>[5x5] sparse, 0 entries, 0 blocks, 0 bytes", tostring(S))
     for _ in S:each() do error("there is no entry") end
     raises("ARR", "empty", function() S:mean() end)
     raises("ARR", "empty", function() S:max() end)
@@ -124,7 +124,7 @@ describe("sparse arrays", function()
     local lists = { i = {}, j = {} }
     for k = 1, 1000 do lists.i[k], lists.j[k] = k % 100 + 1, k end
     local S = array.sparse({ 100, 1000 }, lists)
-    assert.equal("DistArray<double>[100x1000] sparse, 1000 entries, 16 KB", tostring(S))
+    assert.equal("DistArray<double>[100x1000] sparse, 1000 entries, 64 blocks, 16 KB", tostring(S))
     assert.truthy(tostring(sample()):find("0  -1\n", 1, true) or tostring(sample()):find("0.5"))
   end)
 end)

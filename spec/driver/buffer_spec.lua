@@ -293,7 +293,7 @@ describe("a buffer gone wrong", function()
     local wb = meissa.buffer(meissa.zeros(3))
     fails("ARR", "outside of one nothing is pending", function() return wb[1] end)
     fails("ARR", "outside of one nothing is pending", function() wb[1] = 1 end)
-    assert.equal("buffer of DistArray<double>[3] dense, 24 bytes", tostring(wb))
+    assert.equal("buffer of DistArray<double>[3] dense, 3 blocks, 24 bytes", tostring(wb))
   end)
 
   it("refuses a body that writes into the array too", function()

@@ -87,9 +87,9 @@ print("sum", y:sum(), meissa.last().rounds)
                                   "kept by LuaJIT", "")
     assert.equal(3, unread, output)
     expect.has(output, "With {serial = true} parallel and each run it as it stands",
-               "ARR: a buffer of DistArray<double>[4] dense, 32 bytes is for the body of a " ..
-               "parallel loop, whose text is kept (at a prompt: meissa.run); outside of one " ..
-               "nothing is pending",
+               "ARR: a buffer of DistArray<double>[4] dense, 4 blocks, 32 bytes is for the body " ..
+               "of a parallel loop, whose text is kept (at a prompt: meissa.run); outside of " ..
+               "one nothing is pending",
                "OPT: meissa.iterate has no option 'serial': a round reads what the round before " ..
                "it has left",
                "stdin:1: the loop runs serially, as written; its text is not kept",

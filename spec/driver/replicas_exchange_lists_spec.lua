@@ -150,8 +150,9 @@ describe("r:exchange of a list", function()
     assert.matches("the list of arrays is empty", why(function() return {} end))
     assert.matches(plain, why(function() return {meissa.zeros(2), 3} end))
     local words = why(function() return {meissa.zeros({2}, {type = "int32"})} end)
-    assert.truthy(words:find(plain .. ", not DistArray<int32>[2] dense, 8 bytes: exchange a " ..
-                             "copy, meissa.from(w, {type = \"double\"}); sums of integers r.all",
+    assert.truthy(words:find(plain .. ", not DistArray<int32>[2] dense, 2 blocks, 8 bytes: " ..
+                             "exchange a copy, meissa.from(w, {type = \"double\"}); sums of " ..
+                             "integers r.all",
                              1, true), words)
     assert.matches("arrays 1 and 3 of the list share memory", why(function()
       local a = meissa.zeros(4)

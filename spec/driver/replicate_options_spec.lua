@@ -172,7 +172,7 @@ describe("private state", function()
         end
       end
     end
-    refused("floats or doubles, not DistArray<int32>[2] dense, 8 bytes; merge a copy, " ..
+    refused("floats or doubles, not DistArray<int32>[2] dense, 2 blocks, 8 bytes; merge a copy, " ..
             "meissa.from(w, {type = \"double\"}); private state", meissa.replicate,
             meissa.zeros({2}, {type = "int32"}), {replicas = 2, every = 1})
     refused("must be a dense array of numbers, not", meissa.replicate,

@@ -291,11 +291,6 @@ function M.mark_written(value)
   value.array.version = value.array.version + 1
 end
 
---- Records into how many blocks a loop cut an array, for print.
-function M.set_blocks(value, count)
-  value.array.blocks = count
-end
-
 --- Frees the arrays that the collector found unused. Making an array does so, too.
 function M.drain()
   lib.ms_array_drain()
