@@ -46,12 +46,11 @@ local function open(told, arrays)
   return group
 end
 
---- The posts of a job; nil if it has none.
+--- The posts of a job that has some.
 -- @tab where what collect of meissa.plan.operands tells @tab own the private memory of its blocks
 -- @tab versions of its rows @number round after which the job begins
 function M.of(where, own, versions, round)
   local told = where.posts
-  if not told then return nil end
   local self = setmetatable({groups = {}, replicas = told.replicas, versions = versions,
                              oldest = told.oldest or math.huge, round = round}, Posted)
   for g, each in ipairs(told.groups) do

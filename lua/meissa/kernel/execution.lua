@@ -14,7 +14,6 @@ local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local layouts = require "meissa.plan.layout"
 local native_runs = require "meissa.kernel.native_run"
-local block_posts = require "meissa.kernel.block_posts"
 local round_runs = require "meissa.kernel.round_run"
 local block_local = require "meissa.kernel.block_local"
 local system = require "meissa.base.system"
@@ -95,10 +94,12 @@ function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, fir
   return instance, own
 end
 
---- Has the blocks of replicas exchange what they post, if they do.
+--- Has the blocks of replicas exchange what they post, if they do: what that takes is loaded with
+-- the first ones.
 -- @tab own the instance's private memory @number round after which the job begins
 function M.post(instance, where, own, round)
-  instance.posts = block_posts.of(where, own, instance.versions, round)
+  instance.posts = where.posts and
+    require("meissa.kernel.block_posts").of(where, own, instance.versions, round) or nil
 end
 
 -- `run`, which runs a block, with what is done before and after it, if anything is.

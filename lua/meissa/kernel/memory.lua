@@ -5,7 +5,7 @@ local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
 local element = require "meissa.array.element"
 local ffi = require "ffi"
-local replica_groups = require "meissa.sync.replica_group"
+local replicas = require "meissa.sync.replica"
 
 local M = {}
 
@@ -31,7 +31,7 @@ function M.finder(values, bindings)
     end
   end
   return function(value)
-    value = replica_groups.copy(buffers.pending(value))
+    value = replicas.copy(buffers.pending(value))
     local kind = element.kind(value)
     if not kind then return nil end
     return known[value] or kind == "handle" and ids[tonumber(value.array.id)] or false

@@ -16,6 +16,7 @@ local frames = require "meissa.capture.stack_frame"
 local reached = require "meissa.capture.reached"
 local remember = require "meissa.base.remember"
 local replica_groups = require "meissa.sync.replica_group"
+local replicas = require "meissa.sync.replica"
 local scratches = require "meissa.array.scratch"
 local shares = require "meissa.plan.share"
 local situations = require "meissa.plan.situation"
@@ -47,7 +48,7 @@ local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true
 local function value_of(binding, value)
   if binding.owned then return models.function_of(value) end
   return binding.kind == "array" and
-    array.to_handle(replica_groups.copy(buffers.pending(value)), true) or value
+    array.to_handle(replicas.copy(buffers.pending(value)), true) or value
 end
 
 -- Executions of a loop that are remembered: arrays that take turns have one each.

@@ -11,7 +11,7 @@ local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local picture = require "meissa.plan.picture"
 local remember = require "meissa.base.remember"
-local replica_groups = require "meissa.sync.replica_group"
+local replicas = require "meissa.sync.replica"
 local report = require "meissa.plan.report"
 local show = require "meissa.array.show"
 local situations = require "meissa.plan.situation"
@@ -122,7 +122,7 @@ local function index(plan, bindings)
   for _, about in tables.each(plan.arrays) do
     about.written = about.memory ~= "read" and about.memory ~= "none"
     about.bytes = array.describe(
-      replica_groups.copy(buffers.pending(bindings[about.binding].value))).bytes
+      replicas.copy(buffers.pending(bindings[about.binding].value))).bytes
     by_array[bindings[about.binding].array] = about
   end
   plan.array_of, plan.buffers, plan.replicas = {}, {}, {}

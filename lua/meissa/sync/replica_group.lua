@@ -15,6 +15,7 @@ local guarantees = require "meissa.sync.guarantee"
 local models = require "meissa.sync.models"
 local nesting = require "meissa.base.nesting"
 local parameters = require "meissa.sync.model_parameters"
+local replicas = require "meissa.sync.replica"
 local settings_of = require "meissa.sync.settings"
 
 local M = {}
@@ -26,22 +27,10 @@ local OPTIONS = {"replicas", "every", "final", "exchange", "shuffle", "on_round"
                  "bandwidth"}
 for _, name in ipairs(settings_of.OF_LOOPS) do OPTIONS[#OPTIONS + 1] = name end
 
-local Replica = {}
+local Replica = replicas.Replica
 
 -- Replicas by the id of the array that stands for this part's copy.
 local by_copy = setmetatable({}, {__mode = "v"})
-
---- Whether a value stands for a replica's copy.
-function M.is(value)
-  return type(value) == "table" and getmetatable(value) == Replica
-end
-
---- The array that stands for the copy, of the replicated one's extents and type; any other value as
--- it is.
-function M.copy(value)
-  if M.is(value) then return rawget(value, "copy") end
-  return value
-end
 
 --- The replica whose copy an array stands for, or the first one of the group whose models a
 -- function gives; nil for anything else.
@@ -364,8 +353,8 @@ function M.replicate(target, options)
     errors.raise("OPT", "meissa.replicate: option 'params' belongs to models that a function " ..
                  "builds: meissa.replicate(build, {params = ...})")
   end
-  local is_list = type(target) == "table" and not array.is_any(target) and not M.is(target) and
-    errors.is_list(target, "meissa.replicate: the list of arrays")
+  local is_list = type(target) == "table" and not array.is_any(target) and
+    not replicas.is(target) and errors.is_list(target, "meissa.replicate: the list of arrays")
   local list = is_list and target or {target}
   local group = new_group(options)
   for k, each in ipairs(list) do
@@ -381,7 +370,7 @@ end
 
 --- What the analysis is told of a replica, nil for anything else.
 function M.describe(value)
-  if not M.is(value) then return nil end
+  if not replicas.is(value) then return nil end
   local about = array.describe(value.copy)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = false,
           integer = string.find(about.type, "^int") ~= nil, type = about.type, scratch = true,
