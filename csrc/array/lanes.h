@@ -181,56 +181,56 @@ static inline double ms_dot_double(const double *x, const double *y, size_t coun
     return s[0];                                                                  \
   } while (0)
 
-static inline float ms_sum_float_apart(const float *x, int64_t stride, int64_t count) {
+static inline float ms_sum_float_strided(const float *x, int64_t stride, int64_t count) {
 #define TERM(k) x[(k)*stride]
   MS_SUM_APART(float, MS_FLOAT_LANES, TERM);
 #undef TERM
 }
 
-static inline double ms_sum_double_apart(const double *x, int64_t stride, int64_t count) {
+static inline double ms_sum_double_strided(const double *x, int64_t stride, int64_t count) {
 #define TERM(k) x[(k)*stride]
   MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
 #undef TERM
 }
 
-static inline float ms_dot_float_apart(const float *x, int64_t x_stride, const float *y,
-                                       int64_t y_stride, int64_t count) {
-#define TERM(k) x[(k)*x_stride] * y[(k)*y_stride]
-  MS_SUM_APART(float, MS_FLOAT_LANES, TERM);
-#undef TERM
-}
-
-static inline double ms_dot_double_apart(const double *x, int64_t x_stride, const double *y,
+static inline float ms_dot_float_strided(const float *x, int64_t x_stride, const float *y,
                                          int64_t y_stride, int64_t count) {
 #define TERM(k) x[(k)*x_stride] * y[(k)*y_stride]
+  MS_SUM_APART(float, MS_FLOAT_LANES, TERM);
+#undef TERM
+}
+
+static inline double ms_dot_double_strided(const double *x, int64_t x_stride, const double *y,
+                                           int64_t y_stride, int64_t count) {
+#define TERM(k) x[(k)*x_stride] * y[(k)*y_stride]
   MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
 #undef TERM
 }
 
-static inline double ms_dot_mixed_apart(const float *x, int64_t x_stride, const double *y,
-                                        int64_t y_stride, int64_t count) {
+static inline double ms_dot_mixed_strided(const float *x, int64_t x_stride, const double *y,
+                                          int64_t y_stride, int64_t count) {
 #define TERM(k) (double)x[(k)*x_stride] * y[(k)*y_stride]
   MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
 #undef TERM
 }
 
 /* Floats, in double. */
-static inline double ms_sum_wide_apart(const float *x, int64_t stride, int64_t count) {
+static inline double ms_sum_wide_strided(const float *x, int64_t stride, int64_t count) {
 #define TERM(k) (double)x[(k)*stride]
   MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
 #undef TERM
 }
 
 /* Squared differences from a number, in double. */
-static inline double ms_spread_float_apart(const float *x, int64_t stride, double from,
-                                           int64_t count) {
+static inline double ms_spread_float_strided(const float *x, int64_t stride, double from,
+                                             int64_t count) {
 #define TERM(k) ((double)x[(k)*stride] - from) * ((double)x[(k)*stride] - from)
   MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
 #undef TERM
 }
 
-static inline double ms_spread_double_apart(const double *x, int64_t stride, double from,
-                                            int64_t count) {
+static inline double ms_spread_double_strided(const double *x, int64_t stride, double from,
+                                              int64_t count) {
 #define TERM(k) (x[(k)*stride] - from) * (x[(k)*stride] - from)
   MS_SUM_APART(double, MS_DOUBLE_LANES, TERM);
 #undef TERM

@@ -53,7 +53,7 @@ static inline size_t ms_chunk_size(int64_t first, int64_t count) {
 static inline double ms_row_sum_float(const float *x, int64_t stride, int64_t count) {
 #define CHUNK(at, n)                      \
   stride == 1 ? ms_sum_float(x + (at), n) \
-              : ms_sum_float_apart(x + (at)*stride, stride, (int64_t)(n))
+              : ms_sum_float_strided(x + (at)*stride, stride, (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
@@ -61,27 +61,28 @@ static inline double ms_row_sum_float(const float *x, int64_t stride, int64_t co
 static inline double ms_row_sum_double(const double *x, int64_t stride, int64_t count) {
 #define CHUNK(at, n)                       \
   stride == 1 ? ms_sum_double(x + (at), n) \
-              : ms_sum_double_apart(x + (at)*stride, stride, (int64_t)(n))
+              : ms_sum_double_strided(x + (at)*stride, stride, (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
 
 static inline double ms_row_dot_float_float(const float *x, int64_t x_stride, const float *y,
                                             int64_t y_stride, int64_t count) {
-#define CHUNK(at, n)                        \
-  x_stride == 1 && y_stride == 1            \
-      ? ms_dot_float(x + (at), y + (at), n) \
-      : ms_dot_float_apart(x + (at)*x_stride, x_stride, y + (at)*y_stride, y_stride, (int64_t)(n))
+#define CHUNK(at, n)                                                                 \
+  x_stride == 1 && y_stride == 1 ? ms_dot_float(x + (at), y + (at), n)               \
+                                 : ms_dot_float_strided(x + (at)*x_stride, x_stride, \
+                                                        y + (at)*y_stride, y_stride, (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
 
 static inline double ms_row_dot_double_double(const double *x, int64_t x_stride, const double *y,
                                               int64_t y_stride, int64_t count) {
-#define CHUNK(at, n)                                                                \
-  x_stride == 1 && y_stride == 1 ? ms_dot_double(x + (at), y + (at), n)             \
-                                 : ms_dot_double_apart(x + (at)*x_stride, x_stride, \
-                                                       y + (at)*y_stride, y_stride, (int64_t)(n))
+#define CHUNK(at, n)                                                                    \
+  x_stride == 1 && y_stride == 1                                                        \
+      ? ms_dot_double(x + (at), y + (at), n)                                            \
+      : ms_dot_double_strided(x + (at)*x_stride, x_stride, y + (at)*y_stride, y_stride, \
+                              (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
@@ -89,7 +90,7 @@ static inline double ms_row_dot_double_double(const double *x, int64_t x_stride,
 static inline double ms_row_dot_float_double(const float *x, int64_t x_stride, const double *y,
                                              int64_t y_stride, int64_t count) {
 #define CHUNK(at, n) \
-  ms_dot_mixed_apart(x + (at)*x_stride, x_stride, y + (at)*y_stride, y_stride, (int64_t)(n))
+  ms_dot_mixed_strided(x + (at)*x_stride, x_stride, y + (at)*y_stride, y_stride, (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
@@ -122,21 +123,21 @@ static inline double ms_row_prod_double(const double *x, int64_t stride, int64_t
 
 /* Variances are formed in double, of floats too. */
 static inline double ms_row_wide_sum(const float *x, int64_t stride, int64_t count) {
-#define CHUNK(at, n) ms_sum_wide_apart(x + (at)*stride, stride, (int64_t)(n))
+#define CHUNK(at, n) ms_sum_wide_strided(x + (at)*stride, stride, (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
 
 static inline double ms_row_spread_float(const float *x, int64_t stride, int64_t count) {
   double mean = ms_row_wide_sum(x, stride, count) / (double)count;
-#define CHUNK(at, n) ms_spread_float_apart(x + (at)*stride, stride, mean, (int64_t)(n))
+#define CHUNK(at, n) ms_spread_float_strided(x + (at)*stride, stride, mean, (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
 
 static inline double ms_row_spread_double(const double *x, int64_t stride, int64_t count) {
   double mean = ms_row_sum_double(x, stride, count) / (double)count;
-#define CHUNK(at, n) ms_spread_double_apart(x + (at)*stride, stride, mean, (int64_t)(n))
+#define CHUNK(at, n) ms_spread_double_strided(x + (at)*stride, stride, mean, (int64_t)(n))
   MS_SUM_CHUNKS(CHUNK);
 #undef CHUNK
 }
@@ -269,7 +270,7 @@ static inline void ms_row_pow_double(double *y, int64_t y_stride, int64_t count,
 }
 
 /* Whether combining rows element by element, all at once, is as if x had been copied first. */
-static inline bool ms_row_apart(const void *y, const void *x, int64_t bytes) {
+static inline bool ms_row_is_disjoint(const void *y, const void *x, int64_t bytes) {
   uintptr_t to = (uintptr_t)y, from = (uintptr_t)x;
   return to == from || (to - from >= (uintptr_t)bytes && from - to >= (uintptr_t)bytes);
 }
@@ -288,25 +289,26 @@ static inline int64_t ms_row_turn(int64_t ahead, int64_t x_stride, int64_t y_str
 }
 
 /* y[k] = NEW for all elements; NEW sees the k-th elements of y and x, rows of one type. */
-#define MS_COMBINE(element, NEW)                                                                  \
-  do {                                                                                            \
-    if (y_stride == 1 && x_stride == 1 && ms_row_apart(y, x, count * (int64_t)sizeof(element))) { \
-      MS_ANY_ORDER for (int64_t k = 0; k < count; k++) {                                          \
-        y[k] = (element)(NEW(y[k], x[k]));                                                        \
-      }                                                                                           \
-      break;                                                                                      \
-    }                                                                                             \
-    int64_t ahead = ((intptr_t)x - (intptr_t)y) / (intptr_t)sizeof(element);                      \
-    bool in_order;                                                                                \
-    int64_t turn = ms_row_turn(ahead, x_stride, y_stride, count, &in_order);                      \
-    for (int64_t n = 0; n < turn; n++) {                                                          \
-      int64_t k = in_order ? n : turn - 1 - n;                                                    \
-      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));                         \
-    }                                                                                             \
-    for (int64_t n = turn; n < count; n++) {                                                      \
-      int64_t k = in_order ? count - 1 - (n - turn) : n;                                          \
-      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));                         \
-    }                                                                                             \
+#define MS_COMBINE(element, NEW)                                             \
+  do {                                                                       \
+    if (y_stride == 1 && x_stride == 1 &&                                    \
+        ms_row_is_disjoint(y, x, count * (int64_t)sizeof(element))) {        \
+      MS_ANY_ORDER for (int64_t k = 0; k < count; k++) {                     \
+        y[k] = (element)(NEW(y[k], x[k]));                                   \
+      }                                                                      \
+      break;                                                                 \
+    }                                                                        \
+    int64_t ahead = ((intptr_t)x - (intptr_t)y) / (intptr_t)sizeof(element); \
+    bool in_order;                                                           \
+    int64_t turn = ms_row_turn(ahead, x_stride, y_stride, count, &in_order); \
+    for (int64_t n = 0; n < turn; n++) {                                     \
+      int64_t k = in_order ? n : turn - 1 - n;                               \
+      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));    \
+    }                                                                        \
+    for (int64_t n = turn; n < count; n++) {                                 \
+      int64_t k = in_order ? count - 1 - (n - turn) : n;                     \
+      y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride]));    \
+    }                                                                        \
   } while (0)
 
 /* The same for rows of two types, which never overlap. */

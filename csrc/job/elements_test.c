@@ -54,7 +54,7 @@ static void make_scene(scene *s) {
     }
   }
   operand->section_count =
-      ms_sections_apart(s->given, s->given_count, operand->dim_count, s->apart);
+      ms_sections_disjoin(s->given, s->given_count, operand->dim_count, s->apart);
   operand->sections = s->apart;
 }
 
@@ -258,7 +258,7 @@ static void test_refused(void) {
 static void test_cross(void) {
   static const ms_section cross[] = {{{0, 699}, {1000, 700}}, {{499, 0}, {500, 2000}}};
   ms_section apart[MS_MOST_SECTIONS];
-  CHECK(ms_sections_apart(cross, 2, 2, apart) == 3);
+  CHECK(ms_sections_disjoin(cross, 2, 2, apart) == 3);
   CHECK(memcmp(&apart[0], &cross[1], sizeof apart[0]) == 0);
   CHECK(ms_section_count(&apart[1], 2) + ms_section_count(&apart[2], 2) == 999);
 }
@@ -271,8 +271,8 @@ static void test_many(void) {
     given[k] = k < 40 ? (ms_section){{2 * k, 0}, {2 * k + 1, 79}}
                       : (ms_section){{0, 2 * k - 80}, {79, 2 * k - 79}};
   }
-  CHECK(ms_sections_apart(given, 80, 2, apart) == 0);
-  CHECK(ms_sections_apart(given, 41, 2, apart) == 40 + 39);
+  CHECK(ms_sections_disjoin(given, 80, 2, apart) == 0);
+  CHECK(ms_sections_disjoin(given, 41, 2, apart) == 40 + 39);
 }
 
 int main(void) {

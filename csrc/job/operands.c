@@ -130,7 +130,7 @@ static int divide(ms_operand *operand, const ms_view_base *base, ms_error *err) 
   if (base->part_count == 0) return 0;
   ms_section *found = calloc(MS_MOST_SECTIONS, sizeof *found);
   if (found == NULL) return out_of_memory(err);
-  uint32_t count = ms_sections_apart(base->parts, base->part_count, base->dim_count, found);
+  uint32_t count = ms_sections_disjoin(base->parts, base->part_count, base->dim_count, found);
   ms_operand parted = *operand;
   parted.section_count = count;
   parted.sections = found;

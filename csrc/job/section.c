@@ -78,8 +78,8 @@ static int64_t next_largest(const ms_section *given, uint32_t count, uint32_t di
   return next;
 }
 
-uint32_t ms_sections_apart(const ms_section *given, uint32_t count, uint32_t dims,
-                           ms_section *apart) {
+uint32_t ms_sections_disjoin(const ms_section *given, uint32_t count, uint32_t dims,
+                             ms_section *apart) {
   pieces all = {.list = apart};
   int64_t next = next_largest(given, count, dims, -1);
   while (next >= 0 && !all.full) { /* the largest first: they stay in one piece */

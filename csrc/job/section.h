@@ -20,7 +20,7 @@ int64_t ms_section_count(const ms_section *section, uint32_t dims);
 
 /* Writes sections without common elements that have the elements of the `given` ones together, at
  * most MS_MOST_SECTIONS. How many; 0 when they would be more. */
-uint32_t ms_sections_apart(const ms_section *given, uint32_t count, uint32_t dims,
-                           ms_section *apart);
+uint32_t ms_sections_disjoin(const ms_section *given, uint32_t count, uint32_t dims,
+                             ms_section *apart);
 
 #endif

@@ -73,7 +73,7 @@ static void cut(scene *s, ms_operand *operand, uint32_t number) {
     }
   }
   static ms_section apart[MS_MOST_SECTIONS];
-  operand->section_count = ms_sections_apart(given, count, operand->dim_count, apart);
+  operand->section_count = ms_sections_disjoin(given, count, operand->dim_count, apart);
   operand->sections = memcpy(s->sections[number], apart, sizeof s->sections[number]);
 }
 
