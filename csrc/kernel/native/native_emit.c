@@ -2,12 +2,14 @@
  *
  * The native engine's text: the functions of a kernel put together. See native_emit.h.
  *
- * ms_quick runs a block whose guards hold, ms_careful any block, ms_wide one whose guards hold, but
- * with captured numbers for which fast mode must not compute in float; the entry unpacks the slots,
- * tests these conditions and calls one of them. The lengths of rows are arguments, as captured
- * numbers are; for those of now, ms_quick is called with constants. What a block of other lengths
- * needs is not compiled as well where ms_careful can run it, if slower: who has other arrays asks
- * for a general text, which has no constants (job->general). */
+ * A body has several versions (loop versioning), of which each block runs one: ms_quick where the
+ * guards hold that the compiled text relies on (subscripts in bounds, integers that fit, arrays
+ * apart), ms_careful in any case, ms_wide where the guards hold, but captured numbers are such that
+ * fast mode must not compute in float. The entry unpacks the slots, tests these conditions and
+ * calls one of them. The lengths of rows are arguments, as captured numbers are; for those of now,
+ * ms_quick is called with constants. What a block of other lengths needs is not compiled as well
+ * where ms_careful can run it, if slower: who has other arrays asks for a general text, which has
+ * no constants (job->general). */
 #include "kernel/native/native_emit.h"
 
 #include <inttypes.h>

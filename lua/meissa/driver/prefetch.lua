@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Prefetching: which elements of its served arrays each block of a loop will read.
+--- Prefetching: which elements of its served arrays each block of a loop will read. The loop's
+-- slice is the inspector, the loop the executor (inspector/executor, Saltz et al., 1991).
 --
 -- Where arrays travel by value, an array that a loop reads at data-dependent subscripts is not sent
 -- whole: before the loop, the workers run a slice of its body that only computes the subscripts

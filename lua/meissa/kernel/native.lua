@@ -7,7 +7,7 @@
 -- @module meissa.kernel.native
 local compiler = require "meissa.kernel.compiler"
 local body_failure = require "meissa.kernel.body_failure"
-local core = require("meissa.base.c_core").lib
+local lib = require("meissa.base.c_core").lib
 local ffi = require "ffi"
 local helpers = require "meissa.kernel.helpers"
 local left = require "meissa.kernel.native_left"
@@ -123,7 +123,7 @@ local fill_by_kind = {
   length = function(slot, param, _, _, values)
     slot.whole = #inner_value(values[param.at], param.path)
   end,
-  stack = function(slot) slot.whole = core.ms_stack_end() end,
+  stack = function(slot) slot.whole = lib.ms_stack_end() end,
 }
 
 --- The numbers that an instance has taken from captured functions and tables: a list of {slot =
