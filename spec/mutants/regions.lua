@@ -2,6 +2,7 @@
 -- Mutants of what fast mode computes in float, and of taking iterations of outer loops together.
 local regions = {spec = "spec/kernel/regions_spec.lua"}
 local jam = {spec = "spec/kernel/jam_spec.lua"}
+local entries = {spec = "spec/kernel/entry_sums_spec.lua"}
 local small = {spec = "spec/kernel/small_sums_spec.lua"}
 
 return {
@@ -89,6 +90,21 @@ return {
        "fours->sum[s].kept, \"0\");"},
       {"terms are exchanged out of order", "csrc/kernel/native/four_sums.h",
        "b = MS_FOUR_OF(odd, odds, 0, 1, 4, 5);", "b = MS_FOUR_OF(odd, odds, 2, 3, 6, 7);"},
+    },
+  },
+  {
+    rule = "sums over entries in parts have each term once",
+    finders = {entries},
+    mutants = {
+      {"parts have the same terms", "csrc/kernel/native/c_sparse.c",
+       "= %s + %u;\", at, place, part);", "= %s + %u;\", at, place, 0U);"},
+      {"products begin with 0", "csrc/kernel/native/c_sum.c",
+       "sums->list[s].op == MS_OP_MUL ? \"1\" : \"0\");\n    }", "\"0\");\n    }"},
+      {"the last part is lost", "csrc/kernel/native/c_sum.c",
+       "part[1], op, part[2], op,\n              part[3]);",
+       "part[1], op, part[2], op,\n              part[2]);"},
+      {"what is summed up otherwise is in parts", "csrc/kernel/native/c_sum.c",
+       "uses.count != 2 * terms.count ||", ""},
     },
   },
   {

@@ -118,6 +118,7 @@ local PROMISED = {
   "what no float can hold makes a region double",
   "inner loops are taken together only where no tail changes what they read, nor may stop",
   "sums in vectors have their own terms, in their own order",
+  "sums over entries in parts have each term once",
   "what blocks store into a large buffer is marked, or all of the buffer is looked at",
   "a report stays as it was given",
   "a plan is found again by all that it was made of", "ranges weigh what they hold",

@@ -14,6 +14,7 @@
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_sum.h"
+#include "kernel/native/c_trip.h"
 #include "kernel/native/c_value.h"
 
 /* Parts of an array's rows, as parameters (ms_param.dim): then the columns of dimensions 2, ... */
@@ -105,8 +106,10 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
   return ms_c_hold(w, value);
 }
 
-/* The variables of `for f, v in X[i]:nonzeros()`. */
-static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, const char *place) {
+/* The variables of `for f, v in X[i]:nonzeros()`; `alone`: no vectors are to be made of elements
+ * that the column is a subscript of. */
+static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, const char *place,
+                          bool alone) {
   const ms_symbol *column = loop->symbols[0];
   const char *name = ms_c_local_name(w, column);
   const char *from = ms_c_text(w, "%s[%s]", rows_part(w, array, PART_COLUMNS), place);
@@ -115,7 +118,8 @@ static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, con
   if (column->assigned) {
     ms_c_line(w, "double %s = (double)%s;", name, from);
   } else {
-    ms_c_line(w, "const int64_t %s = %s;", name, from);
+    ms_c_line(w, "%sint64_t %s = %s;", alone ? "" : "const ", name, from);
+    if (alone) ms_c_line(w, "__asm__(\"\" : \"+r\"(%s));", name);
     local->whole = name;
     local->least = 1;
     local->most = INT32_MAX;
@@ -136,11 +140,48 @@ typedef struct ms_sparse_entries {
   const char *first, *end;
 } ms_sparse_entries;
 
+/* Terms are read one by one, which takes a fifth to a third less than gathering them into vectors,
+ * and those of long rows are added up in parts. */
+#define LEAST_PARTED 16
+
+static void write_parted(ms_writer *w, const ms_sparse_entries *entries, ms_c_sums *sums) {
+  const ms_node *loop = entries->loop;
+  const char *place = ms_c_temp(w), *end = ms_c_temp(w), *at = ms_c_temp(w);
+  ms_c_line(w, "int64_t %s = %s;", place, entries->first);
+  ms_c_line(w, "const int64_t %s = %s;", end, entries->end);
+  ms_c_line(w, "if (%s - %s >= %d) {", end, place, LEAST_PARTED);
+  ms_c_parts_begin(w, sums);
+  ms_c_line(w, "for (; %s + %d <= %s; %s += %d) {", place, MS_C_PARTS, end, place, MS_C_PARTS);
+  for (uint32_t part = 0; part < MS_C_PARTS; part++) {
+    ms_c_line(w, "{");
+    ms_c_line(w, "const int64_t %s = %s + %u;", at, place, part);
+    ms_c_parts_take(w, sums, part);
+    declare_entry(w, loop, entries->array, at, true);
+    ms_c_block(w, loop->kid[1]);
+    ms_c_line(w, "}");
+  }
+  ms_c_line(w, "}");
+  ms_c_parts_take(w, sums, 0);
+  ms_c_parts_end(w, sums);
+  ms_c_line(w, "}");
+  ms_c_line(w, "for (; %s < %s; %s++) {", place, end, place);
+  declare_entry(w, loop, entries->array, place, true);
+  ms_c_block(w, loop->kid[1]);
+  ms_c_line(w, "}");
+}
+
 static void write_entries(ms_writer *w, const void *context) {
   const ms_sparse_entries *entries = context;
-  const char *place = ms_c_temp(w), *first = entries->first, *end = entries->end;
+  const ms_node *block = entries->loop->kid[1];
+  const ms_symbol *column = entries->loop->symbols[0];
   ms_c_sums sums;
-  ms_c_sums_find(w, entries->loop->kid[1], &sums);
+  ms_c_parts_find(w, block, &sums);
+  if (sums.count > 0 && !column->assigned && ms_c_uses(block, column) > 0) {
+    write_parted(w, entries, &sums);
+    return;
+  }
+  const char *place = ms_c_temp(w), *first = entries->first, *end = entries->end;
+  ms_c_sums_find(w, block, &sums);
   if (sums.count > 0) {
     const char *piece = ms_c_temp(w), *last = ms_c_temp(w);
     ms_c_line(w, "for (int64_t %s = %s; %s < %s; %s += %d) {", piece, first, piece, end, piece,
@@ -151,8 +192,8 @@ static void write_entries(ms_writer *w, const void *context) {
   }
   ms_c_sums_begin(w, &sums);
   ms_c_line(w, "for (int64_t %s = %s; %s < %s; %s++) {", place, first, place, end, place);
-  declare_entry(w, entries->loop, entries->array, place);
-  ms_c_block(w, entries->loop->kid[1]);
+  declare_entry(w, entries->loop, entries->array, place, false);
+  ms_c_block(w, block);
   ms_c_line(w, "}");
   ms_c_sums_end(w, &sums);
   if (sums.count > 0) ms_c_line(w, "}");

@@ -65,7 +65,8 @@ static bool visit_term(ms_node *node, void *context) {
   if (term == NULL || ms_c_loop_around(node) != terms->loop ||
       (terms->count > 0 && op != terms->op))
     terms->other = true;
-  else if (ms_typed_expression(terms->w->typed, term).precision != MS_SINGLE)
+  else if (ms_c_is_single(terms->w) &&
+           ms_typed_expression(terms->w->typed, term).precision != MS_SINGLE)
     terms->other = true;
   terms->op = op;
   terms->count++;
@@ -107,11 +108,14 @@ static bool visit_sum(ms_node *node, void *context) {
   return true;
 }
 
-void ms_c_sums_find(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
-  sums->count = 0;
-  if (!ms_c_is_single(w)) return;
+static void find_sums(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
   ms_search search = {w, block, sums};
   ms_node_walk((ms_node *)(uintptr_t)block, visit_sum, &search);
+}
+
+void ms_c_sums_find(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
+  sums->count = 0;
+  if (ms_c_is_single(w)) find_sums(w, block, sums);
 }
 
 void ms_c_sums_begin(ms_writer *w, ms_c_sums *sums) {
@@ -132,5 +136,49 @@ void ms_c_sums_end(ms_writer *w, ms_c_sums *sums) {
     *ms_c_local_of(w, sums->list[s].symbol) = sums->list[s].total;
     ms_c_line(w, "%s %s= (double)%s;", sums->list[s].total.text, ms_op_name(sums->list[s].op),
               sums->list[s].piece);
+  }
+}
+
+/* Most statements that are written for each part. */
+#define MOST_PARTED 4
+
+/* Statements that only add and multiply: the rest is worth vectors, or is no single value. */
+static bool visit_light(ms_node *node, void *context) {
+  bool *light = context;
+  bool plain = node->kind == MS_BLOCK || node->kind == MS_LOCAL || node->kind == MS_ASSIGN ||
+               node->kind == MS_NAME || node->kind == MS_INDEX || node->kind == MS_NUMBER ||
+               node->kind == MS_PAREN || node->kind == MS_UNARY;
+  *light = *light && (plain || (node->kind == MS_BINARY && node->op <= MS_OP_MUL));
+  return *light;
+}
+
+void ms_c_parts_find(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
+  bool light = w->fast && !ms_c_is_single(w) && block->kids <= MOST_PARTED;
+  ms_node_walk((ms_node *)(uintptr_t)block, visit_light, &light);
+  sums->count = 0;
+  if (light) find_sums(w, block, sums);
+}
+
+void ms_c_parts_begin(ms_writer *w, ms_c_sums *sums) {
+  for (uint32_t s = 0; s < sums->count; s++) {
+    sums->list[s].part[0] = ms_c_local_of(w, sums->list[s].symbol)->text;
+    for (uint32_t part = 1; part < MS_C_PARTS; part++) {
+      sums->list[s].part[part] = ms_c_temp(w);
+      ms_c_line(w, "double %s = %s;", sums->list[s].part[part],
+                sums->list[s].op == MS_OP_MUL ? "1" : "0");
+    }
+  }
+}
+
+void ms_c_parts_take(ms_writer *w, const ms_c_sums *sums, uint32_t part) {
+  for (uint32_t s = 0; s < sums->count; s++)
+    ms_c_local_of(w, sums->list[s].symbol)->text = sums->list[s].part[part];
+}
+
+void ms_c_parts_end(ms_writer *w, const ms_c_sums *sums) {
+  for (uint32_t s = 0; s < sums->count; s++) {
+    const char *const *part = sums->list[s].part, *op = ms_op_name(sums->list[s].op);
+    ms_c_line(w, "%s = (%s %s %s) %s (%s %s %s);", part[0], part[0], op, part[1], op, part[2], op,
+              part[3]);
   }
 }
