@@ -7,7 +7,7 @@
  *   job = {key, kernel, forgets, run, ranges, mark}     job:operands() -> {operand, ...}
  *   job:equip(memory), a cdata ms_block_local that lives as long as the job
  *   job:version(versions), a cdata ms_versions that lives as long as the job
- *   job:next_block() -> block, range, ... | nil      job:block_done(bytes | false)
+ *   job:next_block() -> block, range, ... | nil      job:block_done(bytes, defers)
  *   job:may_defer() -> boolean
  *   job:fail(bytes, order)                           job:print(bytes)
  *   job:meet(count, stays) -> boolean                job:leave()
@@ -63,9 +63,8 @@ static int job_block_done(lua_State *L) {
   ms_error err;
   ms_error_clear(&err);
   size_t size = 0;
-  bool defers = lua_isboolean(L, 2);
-  const char *bytes = defers ? "" : luaL_optlstring(L, 2, "", &size);
-  if (defers) ms_worker_defer(worker);
+  const char *bytes = luaL_optlstring(L, 2, "", &size);
+  if (lua_toboolean(L, 3)) ms_worker_defer(worker);
   if (ms_worker_block_done(worker, bytes, size, &err) != 0) return raise(L, &err);
   return 0;
 }

@@ -63,10 +63,9 @@ int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err);
  * that it has put into buffers. */
 int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err);
 
-/* Whether what the present block leaves may be told with a later block of this worker: there is
- * one, and nothing is written, so that running it again, where this process ends before, does no
- * harm.
- */
+/* Whether some of what the present block leaves may be told with a later block of this worker:
+ * there is one, and nothing is written, so that running it again, where this process ends before,
+ * does no harm. */
 bool ms_worker_may_defer(const ms_worker *worker);
 
 /* It will be. */

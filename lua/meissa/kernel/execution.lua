@@ -266,13 +266,13 @@ function M.prepare(static, job)
   local run_block -- seldom needed
   local function run(number)
     run_block = run_block or M.runner(instance, layout)
-    local bytes, err = run_block(number)
-    if bytes == nil then error(err, 0) end
-    return bytes
+    local bytes, err, defers = run_block(number)
+    if not bytes then error(err, 0) end
+    return bytes, nil, defers
   end
   local plain = not (instance.posts or instance.damped)
-  if plain and not (instance.call or own or instance.versions) and instance:can_defer() then
-    instance.may_defer = deferring(job)
+  if plain and not (instance.call or own or instance.versions) then
+    instance:defer(deferring(job))
   end
   local without_lua = plain and native_runs.maker(instance, layout) or nil
   return run, without_lua, M.order(layout)

@@ -163,9 +163,9 @@ jit.off(call)
 -- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
 -- {...}}: the first and last index value of each dimension in loop direction; with a row also
 -- row_lo and row_hi
--- @treturn string|false|nil the block's results; false when they come with those of a later one,
--- where `may_defer`, which its user may set, says that there is one; nil when the body failed
+-- @treturn string|nil the block's results; nil when the body failed
 -- @treturn table the error {code, message, file, line, iteration}
+-- @treturn bool whether tables are not among the results that come with those of a later block
 function Instance:run(block)
   local arguments = self.arguments
   if self.kernel.info.entries then
@@ -191,20 +191,20 @@ function Instance:run_placed()
   if before then random.close(before) end
   if not ok then return nil, body_failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
-  if self.may_defer and self.may_defer() then
-    self.kept = results_of.by_capture(self.kernel.info, results)
-    return false
-  end
-  self.kept = nil
-  local fits, bytes = interrupt.pcall(results_of.encode, self, results)
+  local defers = self.may_defer and self.may_defer() or false
+  self.kept = defers and results_of.joinable(self.kernel.info, results) or nil
+  if defers and self.leaves == 0 then return "", nil, true end
+  local fits, bytes = interrupt.pcall(results_of.encode, self, results, defers)
   if not fits then return nil, body_failure.of_results(bytes, self.kernel.info) end
-  return bytes
+  return bytes, nil, defers
 end
 
---- Whether the next block may go on with the tables that blocks leave, of which no other word need
--- come back.
-function Instance:can_defer()
-  return self.kernel.native == nil and results_of.are_joinable(self.kernel.info)
+--- Has the next block go on with tables that blocks leave, where that is the same, as often as
+-- may_defer() is true; then these are not among the block's results.
+function Instance:defer(may_defer)
+  local joinable, leaves = results_of.count_joinable(self.kernel.info)
+  if self.kernel.native or joinable == 0 then return end
+  self.may_defer, self.leaves = may_defer, leaves
 end
 
 --- Makes the instance follow the loop: the next block gets what variables that `and` and `or`

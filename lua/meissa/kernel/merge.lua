@@ -331,7 +331,7 @@ local function take_tables(info, known, final, block)
       merge_slice(final[n].value, block[n], kind, block[count + 3] and block[count + 3][n])
     else
       if result.role == "listed" and result.ranked then runs, at = block[at + 1], at + 1 end
-      gather(final[n], result, block[n], kind, runs)
+      if kind ~= "." then gather(final[n], result, block[n], kind, runs) end
     end
   end
   return at

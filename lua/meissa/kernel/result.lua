@@ -130,23 +130,28 @@ local function known_to(self)
   end
 end
 
---- Whether all that blocks leave are sums by key that are exact in any order, and sets.
--- @tab info of the kernel
-function M.are_joinable(info)
-  for _, result in ipairs(info.results) do
-    if result.role ~= "marked" and not (result.role == "counted" and result.exact) then
-      return false
-    end
-  end
-  return true
+-- Whether several blocks may leave one part of a table: sums that are exact in any order, and sets.
+local function is_joinable(result)
+  return result.role == "marked" or result.role == "counted" and result.exact
 end
 
---- What a block returned, by capture.
+--- How many of the tables that blocks leave several of them may leave together, and how many things
+-- else each of them leaves.
+-- @tab info of the kernel
+function M.count_joinable(info)
+  local count = 0
+  for _, result in ipairs(info.results) do count = count + (is_joinable(result) and 1 or 0) end
+  return count, #info.results - count
+end
+
+--- These tables of what a block returned, by capture.
 -- @tab info of the kernel @tab results likewise
-function M.by_capture(info, results)
-  local tables_of = {}
-  for n, result in ipairs(info.results) do tables_of[result.capture] = results[n] end
-  return tables_of
+function M.joinable(info, results)
+  local found = {}
+  for n, result in ipairs(info.results) do
+    if is_joinable(result) then found[result.capture] = results[n] end
+  end
+  return found
 end
 
 --- What a block returned, as bytes: results by number, then "101": which private scalars were
@@ -154,7 +159,8 @@ end
 -- loop; then, by result, the elements of tables that were assigned nil; then how tables travel, a
 -- letter for each result, the runs of those that have some, and streaks.
 -- @tab self the instance @tab results what the block function returned
-function M.encode(self, results)
+-- @bool[opt] deferred whether tables that several blocks may leave together come later
+function M.encode(self, results, deferred)
   local info, sent, set, gone, kinds = self.kernel.info, {}, {}, {}, {}
   local captures, count = info.captures, #info.results
   local positions, at = positions_of(self, results)
@@ -164,7 +170,9 @@ function M.encode(self, results)
     if result.role == "sliced" then
       sent[n], kinds[n], gone[n] = slice(results[n])
     elseif GATHERED[result.role] then
-      sent[n], kinds[n] = gather(result, results[n])
+      if not (deferred and is_joinable(result)) then
+        sent[n], kinds[n] = gather(result, results[n])
+      end
     elseif assigned then
       sent[n] = results[n]
     end

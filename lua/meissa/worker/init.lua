@@ -20,12 +20,12 @@ local trace = require "meissa.base.trace"
 local M = {}
 
 --- What makes block functions: prepare(kernel_bytes, run_bytes, operands, ranges) returns
--- block(number, range, ...), which returns the block's result as a string or nil, false if it comes
--- with a later block's, or raises, or returns nil and an error; further results are those of
--- `execution.prepare`. `operands` is a list of {pointer = lightuserdata, element = bytes, size =
--- elements, dims = {}, strides = {}}, strides in elements; `ranges` says how many there are along
--- each cut dimension. When nil, `require("meissa.kernel.execution").prepare(kernel_bytes, job)` is
--- used.
+-- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
+-- returns nil and an error, or the result, nil and whether the rest of it comes with a later
+-- block's; further results are those of `execution.prepare`. `operands` is a list of {pointer =
+-- lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides in elements;
+-- `ranges` says how many there are along each cut dimension. When nil,
+-- `require("meissa.kernel.execution").prepare(kernel_bytes, job)` is used.
 M.prepare = nil
 
 -- Errors keep their text; a plain string says where in `traceback`.
@@ -52,9 +52,9 @@ end
 -- before a block whether from now on all can be run without Lua: an ms_native_run, and a function
 -- that raises what its fault means.
 local function run_blocks(job, block, native)
-  local function finish(result, err)
+  local function finish(result, err, defers)
     if err ~= nil then error(err, 0) end
-    job:block_done(result)
+    job:block_done(result, defers)
   end
   local function step(number, ...)
     if number == nil then return false end
