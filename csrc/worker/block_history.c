@@ -2,9 +2,10 @@
  *
  * History of blocks: what a worker tells the history (base/history.h) of its blocks: when they
  * begin, which versions of which ranges they read, when they begin to write theirs, and when they
- * end, or are left. See worker_state.h. */
+ * end, or are left. */
+#include "worker/block_history.h"
+
 #include "base/history.h"
-#include "worker/worker_state.h"
 
 static unsigned long long number_of(const ms_worker *worker) {
   return worker->job.number;

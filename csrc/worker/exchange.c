@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/trace.h"
-#include "worker/worker_state.h"
+#include "worker/handover.h"
+#include "worker/worker_job.h"
 
 #define PERIOD 8u /* frames between credits; less than the window */
 

@@ -19,10 +19,16 @@
  * batch costs this worker what sending takes. With `work` in all and `cost` for a batch that
  * makes held + cost * work / held, which is least for held = sqrt(cost * work): both are measured,
  * so heavy blocks go at once and light ones together. */
+#include "worker/handover.h"
+
 #include <string.h>
 
 #include "base/trace.h"
-#include "worker/worker_state.h"
+#include "worker/meeting.h"
+#include "worker/posting.h"
+#include "worker/round_send.h"
+#include "worker/rounds.h"
+#include "worker/worker_job.h"
 
 #define SPIN       50000u  /* ns of looking before sleeping: what being woken may take */
 #define LOOKS      16u     /* between looks at the clock */

@@ -7,8 +7,10 @@
  * all have come to as many; what it had written before, they see then. Who leaves comes to no more:
  * all that wait for it, or will, are told so. A process that takes the place of one that had come
  * to a meeting of the job leaves: the others are ahead of it. */
+#include "worker/meeting.h"
+
 #include "base/trace.h"
-#include "worker/worker_state.h"
+#include "worker/handover.h"
 
 #define LEFT UINT32_MAX /* meetings of one that comes to no more */
 

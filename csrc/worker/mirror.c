@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "worker/worker_state.h"
+#include "worker/worker_job.h"
 
 /* A mirror of an operand whose blocks have lists of what they hand over. */
 static int open_lists(ms_worker *worker, ms_mirror *mirror, ms_error *err) {

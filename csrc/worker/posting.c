@@ -9,9 +9,13 @@
  * meeting, or waits knowing the same sum (MS_STATUS_SEEN), or one has left, or the job ends. Who
  * waits has looked at all that is there, so if all do, with one sum, nobody posts any more; the
  * last one that begins to wait finds that out, and leaves, which the others see. */
+#include "worker/posting.h"
+
 #include "base/clock.h"
 #include "base/trace.h"
-#include "worker/worker_state.h"
+#include "worker/handover.h"
+#include "worker/meeting.h"
+#include "worker/worker_job.h"
 
 #define LEFT UINT32_MAX /* posts of one that wants all to leave */
 

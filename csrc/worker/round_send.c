@@ -3,8 +3,10 @@
  * Where memory is not shared: versions that blocks of rounds have made go to those who read them,
  * once to each worker, those of neighbouring ranges together. They go ahead of the token that tells
  * of them, and the memory that they go into is free when they come: the block that made them has
- * waited for all who read what was there. See worker_state.h. */
-#include "worker/worker_state.h"
+ * waited for all who read what was there. */
+#include "worker/round_send.h"
+
+#include "worker/rounds.h"
 
 /* Ranges of one round that lie side by side. */
 typedef struct stretch {

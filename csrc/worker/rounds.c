@@ -7,12 +7,14 @@
  * has an image of each array, into which it copies, when a block begins, for each range that the
  * block may read the newest finished version within the window: a block sees each range as one
  * round has made it, whole. Where nothing keeps a writer from going round the versions meanwhile,
- * what was copied is looked at again, and taken anew if it may have been overwritten. See
- * worker_state.h. */
+ * what was copied is looked at again, and taken anew if it may have been overwritten. */
+#include "worker/rounds.h"
+
 #include <string.h>
 
 #include "base/clock.h"
-#include "worker/worker_state.h"
+#include "worker/handover.h"
+#include "worker/worker_job.h"
 
 int ms_rounds_prepare(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;

@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "worker/handover.h"
 #include "worker/worker_road.h"
-#include "worker/worker_state.h"
 
 /* Most workers, and most frames in a queue. */
 #define MS_SIMULATED_WORKERS 3

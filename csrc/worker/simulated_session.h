@@ -7,8 +7,7 @@
  * block; then the test chooses among those who can go on and the frames that can arrive. When there
  * is nothing to choose, time passes to the moment until which the driver waits. A worker that dies
  * leaves what it has written, to memory and onto its way to the driver, and nothing else: frames on
- * their way to others are lost. After its last frame the driver gets word of its end. Include it
- * in one *_test.c a program. */
+ * their way to others are lost. Behind its last frame the driver hears of its end. For one test. */
 #ifndef MS_WORKER_SIMULATED_SESSION_H
 #define MS_WORKER_SIMULATED_SESSION_H
 
@@ -22,6 +21,7 @@
 #include "driver/session_wait.h"
 #include "worker/simulated_choices.h"
 #include "worker/simulated_road.h"
+#include "worker/worker_receive.h"
 
 #define MOST_TICKS 200 /* times in a run that nobody could go on */
 #define NEVER      UINT32_MAX

@@ -15,7 +15,9 @@
 #include "net/channel.h"
 #include "net/context.h"
 #include "worker/exit_guard.h"
-#include "worker/worker_state.h"
+#include "worker/handover.h"
+#include "worker/worker_job.h"
+#include "worker/worker_receive.h"
 
 #define SETUP_WAIT   10000   /* ms for the driver's first message */
 #define SEGMENT_WAIT 5000    /* ms for a segment that a task names */

@@ -2,7 +2,7 @@
  *
  * Checkpoints from a worker's side: images of the blocks that it begins, and going on where another
  * process has ended (block_checkpoint.h). */
-#include "worker/worker_state.h"
+#include "worker/worker_checkpoint.h"
 
 /* Images of blocks take no more than this part of what blocks take, and some ns. What counts is
  * what they should take: this process may lose its core meanwhile. */

@@ -2,12 +2,15 @@
  *
  * Failures from a worker's side: what it tells of them, and which blocks are run all the same
  * (failure.h). A block is told of before it counts as finished. */
+#include "worker/worker_failure.h"
+
 #include <string.h>
 
 #include "base/history.h"
 #include "base/trace.h"
-
-#include "worker/worker_state.h"
+#include "worker/block_history.h"
+#include "worker/handover.h"
+#include "worker/worker_job.h"
 
 uint32_t ms_worker_last_turn(const ms_worker *worker) {
   uint64_t limit = ms_worker_status(worker, MS_STATUS_LIMIT);

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * One job on a worker: from the task's arrival to DONE. See worker.h. */
+#include "worker/worker_job.h"
+
 #include <string.h>
 
 #include "base/trace.h"
 #include "job/report.h"
+#include "worker/block_history.h"
 #include "worker/exit_guard.h"
-#include "worker/worker_state.h"
+#include "worker/handover.h"
+#include "worker/rounds.h"
+#include "worker/worker_checkpoint.h"
+#include "worker/worker_failure.h"
+#include "worker/worker_report.h"
+#include "worker/worker_return.h"
 
 #define BRIEF 2000 /* ns: blocks that are timed together */
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the driver's frames make a worker do. A frame is believed only as far as it agrees with the
- * job that is open: sizes and places are checked before anything is written. See worker_state.h. */
+ * job that is open: sizes and places are checked before anything is written. */
+#include "worker/worker_receive.h"
+
 #include <string.h>
 
-#include "worker/worker_state.h"
+#include "worker/worker_job.h"
 
 /* A piece of a task; the job begins when it is complete. */
 static void take_task(ms_worker *worker, const ms_frame *frame, const char *payload) {

@@ -2,9 +2,9 @@
  *
  * What a worker's blocks leave for the driver, on its way: in frames, on the shelf (net/road.h),
  * which also keeps it if this process dies, or at the end with DONE. */
-#include <string.h>
+#include "worker/worker_report.h"
 
-#include "worker/worker_state.h"
+#include <string.h>
 
 /* Lays the report onto the shelf, where it is worth that: its size, else 0. The beginning may lie
  * there already. */

@@ -3,12 +3,14 @@
  * Where memory is not shared: what a worker's blocks have written goes back to the driver. Of an
  * operand that is cut the rows go that stay with this worker at the end, of one that has lists what
  * those of its blocks have, of one that all may write anywhere the elements that differ from what
- * came. What all have is returned by one worker (exchange.h). See worker_state.h. */
+ * came. What all have is returned by one worker (exchange.h). */
+#include "worker/worker_return.h"
+
 #include <stdlib.h>
 
 #include "job/listed.h"
 #include "job/report.h"
-#include "worker/worker_state.h"
+#include "worker/worker_job.h"
 
 int ms_worker_remember_operands(ms_worker *worker, ms_error *err) {
   const ms_worker_job *job = &worker->job;

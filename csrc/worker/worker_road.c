@@ -7,7 +7,8 @@
 
 #include "base/clock.h"
 #include "worker/core_affinity.h"
-#include "worker/worker_state.h"
+#include "worker/posting.h"
+#include "worker/worker_job.h"
 
 #define SLEEP 100 /* ms between looks at the lane while the bell is silent */
 

@@ -11,6 +11,7 @@
 
 #include "base/test.h"
 #include "worker/simulated_road.h"
+#include "worker/worker_job.h"
 
 #define BLOCKS    12
 #define DECISIONS 400  /* of a run */
