@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a method does with the elements of its array. It reads those of its arguments. */
+/* What a method does with the elements of its array. Arrays among its arguments it reads. */
 typedef enum ms_method_effect {
   MS_METHOD_UNKNOWN, /* anything: no loop may call it */
   MS_METHOD_FREE,    /* ends the array */

@@ -53,7 +53,7 @@ typedef struct mapping {
 
 static mapping *pools[TIERS];
 static mapping *larges;
-static ms_segment_block kept[KEPT_BLOCKS]; /* the one that was released last is the last one */
+static ms_segment_block kept[KEPT_BLOCKS]; /* in the order in which they were released */
 static uint32_t kept_count;
 static uint64_t kept_bytes, kept_most;
 static uint64_t last_id, bytes_taken;

@@ -52,7 +52,7 @@ static void sort_short(item *items, int64_t count) {
   }
 }
 
-/* Two sorted pieces, one after the other, into one. */
+/* Merges two sorted pieces that lie one behind the other. */
 static void merge(const item *from, int64_t middle, int64_t count, item *to) {
   int64_t a = 0, b = middle;
   for (int64_t k = 0; k < count; k++) {

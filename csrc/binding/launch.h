@@ -92,7 +92,7 @@ typedef struct ms_launch_result {
   bool reduction;        /* begins from a number */
   ms_native_slot *truth; /* the kernel's slot for whether what `and` or `or` reduces is true before
                             the loop; NULL: it is no such */
-  bool begins_true;      /* what goes there: the same in all launches */
+  bool begins_true;      /* the value before the loop, which is the same in all launches */
 } ms_launch_result;
 
 typedef struct ms_launch {

@@ -39,7 +39,7 @@ static bool look(lua_State *L, ms_captured_value *each, uint32_t c, int seen) {
   }
 }
 
-/* Whether captured functions and tables are those that they were. */
+/* Whether captured functions and tables are the same objects as in the last launch. */
 static bool are_same(lua_State *L, const ms_launch *of, const ms_running *at, int reached) {
   for (uint32_t c = 0; c < of->capture_count; c++) {
     const ms_captured_value *each = &of->captures[c];

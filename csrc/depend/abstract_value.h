@@ -54,7 +54,7 @@ typedef struct ms_abstract_value {
   uint32_t levels;      /* OTHER: so many levels of tables in one another, itself the outermost, and
                            1 more; 1: it is no table; 0: not known */
   bool changes;         /* OTHER: calling it, or a method of it, changes things outside */
-  const char *changer;  /* OTHER: a function in it that may do that, in words; or NULL */
+  const char *changer;  /* OTHER: words for a function in it that may change things; or NULL */
   bool stores_nothing;  /* OTHER: no function in it stores into arrays */
   uint32_t metamethods; /* OTHER: events for which it, or something in it, may have functions */
   const char *impure;   /* OTHER: what calling it, or a method of it, may use; or NULL */

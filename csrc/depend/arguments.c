@@ -23,7 +23,7 @@ void ms_walk_find_changes(ms_walk *walk, const ms_abstract_value *called, const 
                "let it return the new value instead of assigning an outer variable", message);
 }
 
-/* Adds up what one argument is. */
+/* Adds what is known of one argument to what is known of all. */
 static void add_argument(const ms_walk *walk, const ms_abstract_value *value, ms_arguments *all) {
   all->groups |= ms_walk_groups_of(walk, value);
   all->captured = all->captured || (value->kind == MS_ABSTRACT_VALUE_OTHER && value->captured);

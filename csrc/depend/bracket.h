@@ -15,7 +15,7 @@ typedef struct ms_bracket {
   int64_t least, most; /* these */
 } ms_bracket;
 
-/* Of all variables of one access. */
+/* The brackets of all variables of one access. */
 typedef struct ms_brackets {
   ms_bracket at[MS_MAX_VARS];
 } ms_brackets;

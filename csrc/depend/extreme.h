@@ -38,7 +38,7 @@ typedef struct ms_reduce_form {
   const ms_node *value;      /* that the leader is compared with */
   bool alone;                /* nothing else is asked for before the block */
   const ms_node *block;      /* `if e > s then ... end`: what is assigned together; else NULL */
-  uint32_t leader;           /* WITH: the capture that it follows */
+  uint32_t leader;           /* WITH: the capture whose assignments it goes with */
   ms_tie ties[MS_MOST_TIES]; /* the tuple's */
   uint32_t tie_count;
   uint32_t tie; /* WITH: its number among the ties, from 1; 0: it is none */

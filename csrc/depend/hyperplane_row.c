@@ -137,7 +137,7 @@ static bool admits(const ms_distance *pattern, const int64_t *step, uint32_t dim
   return true;
 }
 
-/* Some iteration and the one that is a step further: 1, 0, -1. */
+/* Whether some iteration of the space has another one a step further on: 1, 0; -1: not known. */
 static int is_step(const steps *all) {
   const ms_access none = {0};
   const ms_domain *domain = all->conflicts->domain;

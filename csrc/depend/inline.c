@@ -54,7 +54,7 @@ static bool count_return(ms_node *node, void *context) {
   return true;
 }
 
-/* The return of one value with which a body ends and that is its only one. */
+/* The return of one value at the end of a body that has no other return; else NULL. */
 const ms_node *ms_function_tail(ms_node *body) {
   uint32_t count = 0;
   ms_node_walk(body, count_return, &count);

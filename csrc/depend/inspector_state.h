@@ -17,7 +17,7 @@ typedef uint64_t ms_taint;
 
 /* What the slice does where the body accesses an element of a candidate. */
 typedef enum ms_inspector_form {
-  MS_INSPECT_READS,  /* marks it, if it is read, */
+  MS_INSPECT_READS,  /* marks elements that are read, */
   MS_INSPECT_WRITES, /* or, behind that, if it may be written: two slices in one loop */
   MS_INSPECT_STORES, /* stores the iteration's number, if it may be written */
   MS_INSPECT_LOOKS,  /* looks for another iteration's number */

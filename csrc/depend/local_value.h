@@ -15,8 +15,8 @@ typedef struct ms_trips {
   const ms_node *loop;
   bool counted; /* `counter` is the form of the number, from 0, of an iteration */
   ms_form counter;
-  bool closed;             /* there are `count`, none of which ends the loop */
-  ms_abstract_value count; /* made of what is outside of the loop */
+  bool closed;             /* the loop runs all its `count` iterations: none leaves it */
+  ms_abstract_value count; /* a value that the loop does not change */
   ms_after *after;
 } ms_trips;
 

@@ -92,7 +92,7 @@ typedef struct ms_binding {
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
   bool draws;          /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
   bool changes;        /* calls of it assign variables or plain tables outside of it */
-  bool stores;         /* FUNCTION: it stores into what it is given */
+  bool stores;         /* FUNCTION: it stores into its arguments */
   bool aliased;        /* scalar: the body may have another way to that variable */
   uint32_t receiver;   /* aliased: from 1, the only capture that leads there, its table; or 0 */
   const char *alias;   /* that way, where it is a name ("o.count"), or NULL */
@@ -157,8 +157,8 @@ typedef struct ms_space {
   bool serial_allowed;   /* serial = true */
   bool impure;           /* impure = true: files and foreign code may be used */
   ms_assumption assumes; /* what is taken for known of iterations that may collide */
-  bool inspected;        /* that is so because an inspection has found it */
-  bool no_options;       /* what stands in the call where options do is nil */
+  bool inspected;        /* what is assumed was found by an inspection */
+  bool no_options;       /* the call has nil in the place of options */
   bool methods; /* those of strings, or what operators do with plain values, is the program's */
   const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:
                          name, tab, "impure", "name" (it may be called by one) or nothing, tab,

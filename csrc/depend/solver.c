@@ -38,7 +38,7 @@ struct ms_solver {
   unsigned long operations;
   unsigned long work; /* what questions may still be charged */
   ms_arena *arena;
-  ms_system *room; /* not in the arena, which would clear all of it */
+  ms_system *room; /* from malloc: the arena would clear all of it */
   memory *bucket[BUCKETS];
 };
 

@@ -250,7 +250,7 @@ static bool has_own_root(const ms_walk *walk, const ms_node *node) {
   return true;
 }
 
-/* A store into what may be a table that the body made, or one from outside that it put there. */
+/* Finds a store into a value that may be a table of the body's own, or one from outside. */
 static void find_unsure_store(ms_walk *walk, const ms_node *node) {
   const ms_node *table = node->kid[0];
   const char *message = ms_arena_format(

@@ -138,7 +138,7 @@ typedef struct ms_outcome {
   /* Only of a failed job: */
   ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
   uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */
-  uint32_t block;  /* that it was running; UINT32_MAX: none */
+  uint32_t block;  /* the block that it was running; UINT32_MAX: none */
   long pid;        /* of a worker that died */
   int signal;      /* that killed it */
   bool repeated;   /* `block` was running when each of two workers died */

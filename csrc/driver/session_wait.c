@@ -34,7 +34,7 @@ int ms_session_accept(ms_session *session, ms_letter *letter, const char *bytes,
   int accepted = ms_link_receive(&member->link, frame, true, &letter->trouble);
   if (accepted < 0 && member->link.received > received && /* only it cannot be acknowledged */
       session->processes->ended(member, DEATH_WAIT)) {
-    accepted = 1; /* to a dead worker, of which all is wanted that it has sent */
+    accepted = 1; /* what a dead worker had sent is all taken */
   }
   letter->ended = accepted < 0;
   letter->payload = bytes + sizeof *frame;
@@ -97,7 +97,7 @@ static int spawn_missing(ms_session *session, ms_error *err) {
   return 0;
 }
 
-/* Those that are up may die while others are waited for. */
+/* Waits until all workers have said hello. One that has may die while others are waited for. */
 static int wait_for_hellos(ms_session *session, ms_error *err) {
   uint64_t deadline = session->road->now() + (uint64_t)HELLO_WAIT * MS_MILLISECOND;
   while (count_up(session) < session->config.workers) {

@@ -92,7 +92,7 @@ int ms_staged_run(ms_staged *run, ms_session *session, ms_error *err) {
     run->job.grid.first = ms_stages_first(stages, run->stage);
     run->job.grid.last = stages->ends[run->stage];
   }
-  if (run->loads != NULL) { /* each stage is shared out by what its own blocks hold */
+  if (run->loads != NULL) { /* the blocks of each stage are shared out by their own loads */
     const ms_plan *plan = run->loop->plan;
     ms_stages_loads(stages, run->stage, &plan->grid, &plan->layout, run->loads);
     run->job.loads = run->loads;

@@ -26,8 +26,8 @@ typedef struct ms_staged {
   uint32_t merge_count;
   uint32_t stage;     /* the present one */
   ms_job job;         /* its job */
-  ms_outcome outcome; /* its outcome, when it has failed */
-  ms_outcome total;   /* of all stages that have ended */
+  ms_outcome outcome; /* of the stage that has failed */
+  ms_outcome total;   /* the outcomes of all stages that have ended, added up */
   uint64_t *loads;    /* of the present stage */
   ms_loop_undo undo;
   ms_segment_block room; /* the log's */

@@ -53,7 +53,7 @@ typedef struct ms_worker_handle {
   /* The present job: */
   ms_worker_part part;
   uint64_t from;     /* of a replacement: 1 + own blocks that are finished; else 0 */
-  uint64_t due;      /* ns: when one that is awaited has to be up */
+  uint64_t due;      /* ns: when an awaited worker has to be up */
   uint32_t failures; /* that it has told of */
   size_t reported;   /* bytes of the report that are its predecessors' */
   const ms_text *task;

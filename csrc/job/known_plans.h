@@ -24,7 +24,7 @@ typedef struct ms_known_plans {
   ms_known_plan *plans;
   double *numbers;   /* width of each */
   uint32_t *buckets; /* from 1, as many as there is room for; 0: none */
-  uint32_t latest;   /* that was found last, from 1; 0: none */
+  uint32_t latest;   /* the plan that was found last, from 1; 0: none */
 } ms_known_plans;
 
 /* The plan for these numbers, to the bit; NULL: it is not known. */

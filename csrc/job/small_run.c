@@ -215,7 +215,8 @@ static bool calls_at_once(const ms_small_run *run, const ms_plan *plan) {
   return is_shareable(run, plan) && is_worth_calling(run, 0, 0, blocks_of(run, plan, 0));
 }
 
-/* Runs blocks that nobody else runs until there are no more, first one's own. */
+/* A thread's part of a run: takes blocks that no other thread has taken until none are left, at
+ * first those of its own share. */
 static void run_shares(void *context, uint32_t member) {
   shared *of = context;
   ms_small_member by =

@@ -51,7 +51,7 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes) {
     _mm_stream_si128(out + 3, d);
   }
   memcpy(to + at, from + at, bytes - at);
-  _mm_sfence(); /* others see it before what is stored next */
+  _mm_sfence(); /* what was stored past the cache is seen before what is stored next */
 #else
   memcpy(to, from, bytes);
 #endif
@@ -77,7 +77,7 @@ static void copy_run(unsigned char *place, int64_t stride, unsigned char *packed
 ms_strided_run ms_strided_run_at(const ms_strided *box, int64_t first) {
   uint32_t outer = box->dim_count;
   int64_t length = 1, stride = 1;
-  for (; outer > 0; outer--) { /* inner dimensions that follow each other like one */
+  for (; outer > 0; outer--) { /* joins inner dimensions that lie in memory as one would */
     int64_t extent = box->dims[outer - 1], step = box->strides[outer - 1];
     if (extent == 1) continue;
     if (length == 1) stride = step;

@@ -16,8 +16,9 @@
 
 typedef struct MS_API_TYPE ms_block_flow {
   ms_needs *first;  /* of what a block reads: what no earlier block writes */
-  ms_needs *handed; /* of what it writes: what some later block of another range has from it */
-  ms_needs *last;   /* of what it writes: what no later block does */
+  ms_needs *handed; /* of the elements that a block writes: those that a later block of another
+                       range reads */
+  ms_needs *last;   /* of the elements that a block writes: those that no later block writes */
 } ms_block_flow;
 
 /* Finds the flow from what each block writes, and what it reads that it has not itself written for

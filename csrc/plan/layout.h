@@ -68,7 +68,7 @@ uint64_t ms_layout_size(const ms_layout *layout, uint32_t block);
 /* Writes a layout into a message, without `starts`: how many bytes, less than it has itself. */
 MS_API size_t ms_layout_write(const ms_layout *layout, void *bytes);
 
-/* Reads one from a message. -1 for bytes that are none. */
+/* Reads a layout from a message. -1 for bytes that are no layout. */
 MS_API int ms_layout_read(const void *bytes, size_t size, ms_layout *layout);
 
 #endif

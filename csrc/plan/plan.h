@@ -40,8 +40,8 @@ typedef struct MS_API_TYPE ms_plan_terms {
 /* What is cut: a dimension of the space, or the verdict's row. */
 typedef struct ms_plan_axis {
   int32_t dim;        /* from 0; -1: the row */
-  uint32_t swept;     /* 1: its ranges are values, one after the other */
-  ms_range values;    /* of all */
+  uint32_t swept;     /* 1: each range is one value; they are run one after the other */
+  ms_range values;    /* all values of the axis */
   ms_layout_axis cut; /* into ranges, but where a partition cuts */
   int64_t *starts;    /* ranges + 1: range r has starts[r] .. starts[r + 1] - step; NULL: swept or
                          a row */

@@ -40,8 +40,8 @@ typedef struct ms_portion {
 typedef struct ms_workload {
   uint32_t first, count; /* its portions, */
   uint32_t end;          /* and behind which range the last one ends, if it is of whole ranges */
-  uint32_t done;         /* blocks that come before those that are run, */
-  uint32_t blocks;       /* and how many are run */
+  uint32_t done;         /* its blocks that come before the part of the order that is run, */
+  uint32_t blocks;       /* and how many of its blocks are run */
 } ms_workload;
 
 typedef struct ms_schedule {
@@ -68,7 +68,7 @@ ms_schedule *ms_schedule_new(const ms_grid *grid, const ms_owner *range_owner, u
 /* A block's place in the order of those that are run, from 0. */
 uint32_t ms_schedule_position(const ms_schedule *schedule, uint32_t block);
 
-/* Whether a block is one of those that are run. */
+/* Whether a block is in the part of the plan's order that the schedule runs. */
 bool ms_schedule_runs(const ms_schedule *schedule, uint32_t block);
 
 /* The worker that runs a block. */

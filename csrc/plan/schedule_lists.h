@@ -145,7 +145,7 @@ static bool edges_are_right(const ms_schedule *s, const lists *all, uint32_t blo
   return right;
 }
 
-/* What is said of each block is what the lists say; so is each worker's list of its own. */
+/* Checks that the schedule says of each block, and of each worker's blocks, what the lists say. */
 static void check_lists(const ms_schedule *s) {
   static lists all;
   list_all(&s->grid, s->range_owner, &all);

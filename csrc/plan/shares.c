@@ -185,7 +185,7 @@ static int take_room(builder *b, ms_error *err) {
     made->coord_offset[d] = size;
     size += (count * sizeof(int32_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
-  made->type = MS_INT32; /* of what nobody reads: coordinates stand for it */
+  made->type = MS_INT32; /* nobody reads the values: coordinates stand in their place */
   made->value_size = sizeof(int32_t);
   if (b->terms->array != NULL) {
     made->type = b->terms->array->type;

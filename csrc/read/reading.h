@@ -37,7 +37,8 @@ MS_API void ms_reading_stop(ms_reading *reading);
 /* Waits for the end, frees the reading, and gives what the reader gave. */
 MS_API ms_array *ms_reading_end(ms_reading *reading, ms_error *err);
 
-/* Bytes of all these files together, as they are stored; of those that cannot be had, none. */
+/* Bytes of all these files together, as they are stored. Files that cannot be looked at count as 0.
+ */
 MS_API int64_t ms_reading_size(const ms_files *files);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct MS_API_TYPE ms_table_options {
   int32_t header;           /* ms_header */
   int32_t replace;          /* whether `missing` stands for missing values: empty, NA, ?, nan... */
   double missing;           /* what they become; otherwise they are refused */
-  const ms_column *columns; /* those to read, in this order; NULL: all */
+  const ms_column *columns; /* the columns to read, in this order; NULL: all */
   int64_t column_count;
 } ms_table_options;
 

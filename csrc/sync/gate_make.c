@@ -25,7 +25,7 @@ typedef struct maker {
   ms_gate_lists writes;                 /* of each block: the ranges that it writes */
   ms_gate_lists readers;                /* of each range: the blocks that read it */
   uint32_t *by_place, *place_first;     /* of each worker, its blocks in plan order */
-  int64_t *last_writer, *last_reader;   /* of each worker: the rank of its last one; -1 */
+  int64_t *last_writer, *last_reader;   /* of each worker: the rank of its last such block; -1 */
   int64_t *best;                        /* of each worker: the greatest offset so far */
   ms_gate_slice *latest[MS_GATE_STEPS]; /* of each worker: the list that was made last */
   size_t term_room, ear_count[MS_GATE_STEPS], ear_room[MS_GATE_STEPS];

@@ -21,7 +21,7 @@
 /* Whom a condition on a range is asked of. */
 typedef enum ms_gate_scope {
   MS_GATE_NOBODY, /* nobody: there is nothing to wait for */
-  MS_GATE_RANGE,  /* those who write or read this range */
+  MS_GATE_RANGE,  /* blocks that write or read this range */
   MS_GATE_EDGE,   /* the same, there being a range for each edge of a graph: a sender's message */
   MS_GATE_GLOBAL  /* those who write or read any range: as with barriers */
 } ms_gate_scope;
@@ -36,8 +36,8 @@ typedef struct MS_API_TYPE ms_gate_setting {
   bool two_phase;   /* a worker reads for all of its blocks before it writes for any */
   bool clocks;      /* everyone counts, whether writing or not */
   bool arrival;     /* a block has read its round when it has computed, not when it has read */
-  bool delivered;   /* a count says that the data is there; else that it was sent */
-  uint32_t backup;  /* so many of those that a read waits for need not be waited for */
+  bool delivered;   /* a count says that its data have arrived; else that they were sent */
+  uint32_t backup;  /* a read may go on while so many that it waits for are missing */
   uint32_t timeout; /* nor any when that has taken so many hundredths of what it usually takes; 0:
                        as long as it takes */
 } ms_gate_setting;

@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 typedef struct place {
-  uint64_t hash; /* of a number: no other has it */
+  uint64_t hash; /* of the key; of a number it is its bits, which no other number has */
   uint32_t key;  /* 1 + its number; 0: free */
   bool is_number;
 } place;

@@ -36,7 +36,7 @@ MS_API void ms_replica_gate_free(ms_replica_gate *gate);
 MS_API bool ms_replica_gate_open(const ms_replica_gate *gate, const uint64_t *counts,
                                  uint32_t replica, int64_t last);
 
-/* Whether all that it hears have posted that round, too. */
+/* Whether all senders that a replica hears have posted round `last`, too. */
 MS_API bool ms_replica_gate_settled(const ms_replica_gate *gate, const uint64_t *counts,
                                     uint32_t replica, int64_t last);
 

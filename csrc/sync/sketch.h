@@ -28,7 +28,7 @@ typedef struct MS_API_TYPE ms_sketch {
 MS_API ms_sketch *ms_sketch_new(uint32_t width, uint32_t depth, uint64_t seed, ms_error *err);
 MS_API void ms_sketch_free(ms_sketch *sketch);
 
-/* Makes it that of no change. */
+/* Makes it the sketch of no change: all cells 0. */
 MS_API void ms_sketch_clear(ms_sketch *sketch);
 
 /* Adds change[0 .. count), elements from 0. */

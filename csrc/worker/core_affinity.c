@@ -13,7 +13,7 @@ static void step_aside(const cpu_set_t *taken) {
   CPU_AND(&others, &allowed, taken);
   CPU_XOR(&others, &allowed, &others);
   if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-  sched_setaffinity(0, sizeof allowed, &allowed); /* it stays where it is until there is a reason */
+  sched_setaffinity(0, sizeof allowed, &allowed); /* it stays where it is, but may be moved */
 }
 
 void ms_core_affinity_spread(ms_status_page *page, uint32_t workers, uint32_t own, uint64_t job,

@@ -37,7 +37,7 @@
 typedef struct ms_partner {
   uint32_t number;
   uint32_t final;             /* its last block in the plan */
-  uint32_t applied;           /* its last block that is applied here, MS_NO_BLOCK none */
+  uint32_t applied;           /* its last block whose changes are applied here; MS_NO_BLOCK: none */
   uint64_t taken, credited;   /* its frames applied, and how many of them it has been told of */
   uint64_t sent, released;    /* our frames to it, and how many of them it has applied */
   uint32_t first, held_count; /* frames that cannot be applied yet: a ring */

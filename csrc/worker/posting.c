@@ -17,7 +17,7 @@
 #include "worker/meeting.h"
 #include "worker/worker_job.h"
 
-#define LEFT UINT32_MAX /* posts of one that wants all to leave */
+#define LEFT UINT32_MAX /* as the posts of a worker: it wants all to leave */
 
 static uint32_t posts_of(const ms_worker *worker, uint32_t number) {
   uint64_t status = worker->road->status(worker, number, MS_STATUS_POSTS);

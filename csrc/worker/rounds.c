@@ -209,7 +209,7 @@ static bool visit_check(ms_worker *worker, uint32_t block, uint32_t range) {
 int ms_rounds_begin(ms_worker *worker, uint32_t block, ms_error *err) {
   ms_versions *versions = worker->job.versions;
   int taken = 1;
-  ms_versions_begin(versions, block); /* before what comes from others is put there */
+  ms_versions_begin(versions, block); /* before versions come from others */
   if (worker->job.gate == NULL || versions->wanted == NULL) return 0;
   while (worker->road->by_frames && taken > 0) taken = ms_handover_take(worker, err);
   if (taken < 0) return -1;

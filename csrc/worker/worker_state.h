@@ -42,7 +42,7 @@ typedef struct ms_worker_job {
   uint32_t share, position;       /* own blocks, and how many of them are over */
   uint32_t block, last;           /* the one at `position` and the one before; MS_NO_BLOCK: none */
   bool running;                   /* `block` is being run */
-  bool defers;                    /* what it leaves comes with a later one */
+  bool defers;                    /* its report comes with that of a later block */
   bool open;                      /* not yet DONE */
   bool taken;                     /* ms_worker_next has told of it */
   bool failed;                    /* FAILED was sent */
@@ -97,12 +97,12 @@ struct ms_worker {
   ms_schedule *schedule; /* of the present or last job */
   ms_text incoming;      /* pieces of a task */
   uint64_t incoming_job, data_due;
-  uint64_t incoming_from; /* of a job that it resumes: 1 + its first block; else 0 */
-  uint32_t fed;           /* own blocks, in their order, that have their data; while some is due */
-  bool forgets;           /* all kernels that it has, before the next job */
-  uint64_t cancelled;     /* job that a CANCEL frame named */
-  double pace;            /* ns a byte that the last image took; 0: none yet */
-  double batch_cost;      /* ns that sending a batch takes; 0: none was sent yet */
+  uint64_t incoming_from; /* of a job that is resumed: 1 + the first block to run; else 0 */
+  uint32_t fed;       /* while data are due: how many own blocks, from the first on, have theirs */
+  bool forgets;       /* drops all kernels before the next job */
+  uint64_t cancelled; /* job that a CANCEL frame named */
+  double pace;        /* ns a byte that the last image took; 0: none yet */
+  double batch_cost;  /* ns that sending a batch takes; 0: none was sent yet */
   ms_worker_job job;
 };
 

@@ -19,7 +19,7 @@ bool ms_variable_is_result(const ms_emitter *emitter, uint32_t at);
 /* Whether it is returned with the iteration that assigned it last. */
 bool ms_variable_is_tracked(const ms_emitter *emitter, uint32_t at);
 
-/* Whether it is a reduction that comes with the iteration that it took its value in. */
+/* Whether a capture is a reduction that keeps the iteration from which its value is. */
 bool ms_variable_is_ranked(const ms_emitter *emitter, uint32_t at);
 
 /* Whether a ranked variable has no value before its first, whose iteration it comes with, too. */

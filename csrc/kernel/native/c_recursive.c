@@ -7,7 +7,7 @@
 #include "kernel/native/c_upvalue.h"
 #include "kernel/native/c_value.h"
 
-/* Most functions that are written in each other, and bytes up to which that goes on. */
+/* Depth to which functions are written inside of each other, and the bytes of text that ends it. */
 #define DEEPEST 16
 #define LARGEST 100000
 

@@ -173,7 +173,7 @@ static bool visit_loop(ms_node *node, void *context) {
   return !*found;
 }
 
-/* Whether there are elements that could be added up so. */
+/* Whether the loop captures int32 arrays, whose elements could be added up in 32 bits. */
 static bool has_int32(const ms_writer *w) {
   const ms_kernel_job *job = w->emitter->job;
   for (uint32_t c = 0; c < job->binding_count; c++) {

@@ -72,7 +72,7 @@ static bool is_measured(const ms_writer *w, const ms_node *table) {
   return holding != NULL && !holding->gaps;
 }
 
-/* Any key, which nobody changes any more; NULL after a refusal. */
+/* The C text of a key of any type, held in a variable of its own; NULL after a refusal. */
 static const char *any_key(ms_writer *w, const ms_node *node) {
   ms_c_value value = ms_c_hold(w, ms_c_expression(w, node));
   if (value.form == MS_FORM_OBJECT) {

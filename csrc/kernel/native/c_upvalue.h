@@ -16,7 +16,7 @@ struct ms_c_upvalue {
   ms_c_local local;
 };
 
-/* Finds those of a recursive function, and of all that it calls. */
+/* Finds the upvalues of a recursive function and of all functions that it calls. */
 void ms_c_upvalues_find(ms_writer *w, ms_c_recursive *recursive);
 
 /* Adds them to a list of parameters. */

@@ -7,7 +7,7 @@
 
 #include "kernel/native/c_integer.h"
 
-/* Two guards, each of which may be NULL, as one. */
+/* The guard that says that both hold; each may be NULL, which always holds. */
 const char *ms_c_whole_both(ms_writer *w, const char *a, const char *b);
 
 /* a + b, or a - b if `minus`. */

@@ -72,7 +72,7 @@ typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slo
 /* What is known of a block before it runs. */
 typedef enum ms_native_prospect {
   MS_NATIVE_ENDS,     /* it goes through to its end, whatever the arrays hold */
-  MS_NATIVE_MAY_STOP, /* it does so or stops, soon: all its loops are counted */
+  MS_NATIVE_MAY_STOP, /* the block ends or stops soon: all its loops are counted */
   MS_NATIVE_DOUBTFUL, /* neither is known with these bounds and slots, */
   MS_NATIVE_ENDLESS   /* or of any block of this kernel */
 } ms_native_prospect;

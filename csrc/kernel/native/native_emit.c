@@ -117,7 +117,7 @@ static const char *prospect_of(ms_writer *w, bool guarded) {
                    w->careful_counted ? "MS_NATIVE_MAY_STOP" : "MS_NATIVE_DOUBTFUL");
 }
 
-/* Recursive functions call each other, so all are declared before the first one. */
+/* Recursive functions may call each other: all are declared before the first one is written. */
 static void write_recursive_functions(ms_writer *w, const ms_c_parameters *all) {
   for (ms_c_recursive *each = w->recursive; each != NULL; each = each->next)
     ms_c_line(w, "%s;", ms_c_recursive_head(w, each));

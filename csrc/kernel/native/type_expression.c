@@ -77,7 +77,7 @@ static ms_kind_of held(const ms_typed *typed, const ms_node *table, const ms_nod
   return ms_kind_join(holding->kind, ms_kind_scalar(MS_CAN_NIL));
 }
 
-/* A table of which all fields stand one after the other. */
+/* The kind of a table constructor whose fields have no keys. */
 static ms_kind_of table(const ms_node *node) {
   for (uint32_t f = 0; f < node->kids; f++) {
     if (node->kid[f]->kid[0] != NULL || ms_node_is_multiple(node->kid[f]->kid[1]))

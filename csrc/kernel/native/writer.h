@@ -101,7 +101,7 @@ typedef struct ms_inlined {
   /* It, or the function that its `return` ends, is recursive; or NULL. */
   const struct ms_c_recursive *recursive;
   const char *again;            /* label behind which its arguments are looked at again; or NULL */
-  const char *const *arguments; /* variables that they are in, by parameter; NULL: in none */
+  const char *const *arguments; /* by parameter: the C variable that has it; NULL: none does */
 } ms_inlined;
 
 /* A function that calls itself, which is one in C, too (c_recursive.h). */

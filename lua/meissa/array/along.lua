@@ -121,7 +121,7 @@ function M.need_elements(where, count)
   if count == 0 then errors.raise("ARR", "%s: an empty array has none", where) end
 end
 
---- The same of so many elements, one of which there must be.
+--- The same of `count` elements. Errors: ARR where there are none.
 -- @string where "var" or "std"
 function M.variance_of(where, count, spread, biased)
   M.need_elements(where, count)

@@ -38,7 +38,7 @@ function M.are_changed()
   return false
 end
 
---- Those that it has changed, by type: a metatable, or false for none.
+--- The basic metatables that the program has changed, by type: a metatable, or false for none.
 function M.changed()
   local found = {}
   for _, name in ipairs(TYPES) do

@@ -23,7 +23,7 @@ local function set(names)
   return found
 end
 
--- By library what of it counts.
+-- By library: the fields whose use is impure.
 local FIELDS = {
   io = set { "close", "flush", "input", "lines", "open", "output", "popen", "read", "stderr",
     "stdin", "stdout", "tmpfile", "write" },

@@ -119,7 +119,7 @@ function Proof:may_call(held, op, a, d)
   return true
 end
 
--- Whether one of these registers holds what is outside.
+-- Whether one of these registers holds a value from outside of the function.
 function Proof:any_outside(held, first, last)
   for register, value in tables.each(held) do
     if register >= first and register <= last and self:is_outside(value) then return true end

@@ -147,7 +147,7 @@ function Walk:look(value)
   return self:fn(value)
 end
 
--- The same with all that it leads to in turn.
+-- The same for a value and all values that it leads to.
 function Walk:visit(value)
   self:wait(value)
   local waiting = self.waiting

@@ -38,7 +38,7 @@ local function begin(run)
   run.began = system.clock()
 end
 
--- The same with what it took.
+-- The run's plan with the seconds that the loop took, now that it has ended.
 local function measure(run)
   run.ended(plans.measured(run.plan, small.measured(run.called, run.began, system.clock())))
 end

@@ -45,7 +45,7 @@ local function frozen_of(value, options)
   return held
 end
 
--- What is told of any array.
+-- What a message says of an array of any kind.
 local function head_of(value, options)
   return {dims = array.describe(value).dims, labels = labels_of(value),
           frozen = frozen_of(value, options)}

@@ -141,7 +141,7 @@ function Private:take(parts)
   end
 end
 
---- After such a block that failed.
+--- Discards the block-local memory of a block that has failed.
 function Private:discard()
   lib.ms_block_local_discard(self.core)
 end

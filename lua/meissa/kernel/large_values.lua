@@ -209,7 +209,7 @@ function Packing:take_known()
   end
 end
 
--- A function that gives what was encoded by its number. It keeps none of it alive.
+-- A function that gives the encoded value of a number. It keeps none of the values alive.
 local function knower(encoder, taken)
   local values = { [0] = setmetatable(encoder.values, WEAK) }
   for _, each in ipairs(taken) do

@@ -329,7 +329,7 @@ local function combine_flat(info, values, results)
   return failed == 0 and M.end_scalars(info) or nil
 end
 
--- The results of blocks that came as one string, one by one.
+-- The results of blocks, as a list of strings, from the one string that they came in.
 local function apart(results)
   local list, size = {}, #results.flat / results.blocks
   for b = 1, results.blocks do list[b] = string.sub(results.flat, (b - 1) * size + 1, b * size) end

@@ -195,7 +195,7 @@ local function names_of(run, group)
   return table.concat(list, ", ")
 end
 
--- What is said of a group with these settings, and what they guarantee.
+-- The words of a report for a group with these settings, and those for what they guarantee.
 local function group_words(group, settings, rounds)
   local name, why = guarantees.of(settings, group.replicas)
   if not settings then return string.format("private: %s, %s", name, why), name end

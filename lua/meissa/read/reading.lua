@@ -59,7 +59,7 @@ local function watch(reader, files, request, bar)
   return result, interrupted
 end
 
--- Forgets what was read although nobody wants it any more.
+-- Frees the result of a reading that nobody wants any more.
 local function drop(result, request)
   lib.ms_array_release(result)
   if request.drop then request.drop(request.also) end

@@ -76,7 +76,7 @@ function M.text(options)
   return "{" .. table.concat(words, ",") .. "}"
 end
 
--- What loops have of their own.
+-- Raises OPT for options that only loops over replicas have.
 local function check(options)
   if options.staleness == "auto" then
     errors.raise("OPT", "r:exchange: staleness = \"auto\" is chosen while a loop runs " ..

@@ -54,7 +54,7 @@ function M.allReduce(run, requests)
   return done, values.reduce(all, op, run.owned)
 end
 
---- Gives all replicas what the first one has.
+--- Gives all replicas the values of the first one.
 -- @treturn nil
 -- @treturn table what all get, for values.assign
 -- Errors: OPT.
@@ -66,7 +66,7 @@ function M.scatter(run, requests)
   return nil, values.leaves(all[1])
 end
 
---- Nothing but that all have come to it.
+--- A barrier exchanges nothing: all replicas have come to it.
 function M.barrier() end
 
 -- The slot of a request, begun if it is new: what merges the arrays that replicas exchange under

@@ -91,7 +91,7 @@ local function call_rule(rule, heard, count, out)
   end
 end
 
--- What it raises says where it was, whoever has called it.
+-- Errors of a user's merge function say where it stands, whoever has called it.
 merges["function"] = function(settings, heard, _, count, out)
   local ok, err = pcall(nesting.complete, "the function of option 'merge'", call_rule,
                         settings.merge.rule, heard, count, out)

@@ -94,7 +94,7 @@ local function form_of_request(request)
     (request.alone and "=" or "*") .. of_values
 end
 
--- What all replicas of this worker wait for.
+-- The exchange that all replicas of this worker wait for.
 local function form_of(self, replicas)
   local form
   for _, replica in ipairs(replicas) do
