@@ -10,6 +10,17 @@ local keys = {spec = "spec/kernel/keys_spec.lua"}
 
 return {
   {
+    rule = "kernels are linked with libm where they call it, and only there",
+    finders = {{spec = "spec/kernel/libm_spec.lua"}},
+    mutants = {
+      {"calls are nothing", "csrc/kernel/compile/toolchain.c",
+       "if (strstr(inlined, word) == NULL) return true;",
+       "if (strstr(inlined, word) == NULL) continue;"},
+      {"roundings are calls", "csrc/kernel/compile/toolchain.c", " floor floorf free\"",
+       " free\""},
+    },
+  },
+  {
     rule = "functions that a body makes and only calls are walked where they are called",
     finders = {inline, body},
     mutants = {

@@ -163,6 +163,7 @@ static int compile(const ms_build *build, uint32_t number, ms_text *object, ms_e
                     .source = source,
                     .object = made,
                     .fast = build->fast,
+                    .libm = ms_toolchain_needs_libm(build->text.bytes),
                     .stop = is_closing};
   int failed = write_source(source, &build->text, err);
   if (failed == 0) failed = ms_compile_run(&run, err);

@@ -60,12 +60,13 @@ static char **make_environment(void) {
 /* The command line; its strings belong to others. Libraries come after the source. */
 static void make_arguments(const ms_compile *compile, char *list[ARGUMENTS]) {
   const char *const last[] = {compile->source, "-o", compile->object, "-lm"};
+  size_t last_count = sizeof last / sizeof last[0] - (compile->libm ? 0 : 1);
   size_t count = 0;
   for (char *const *word = compile->toolchain->words; *word != NULL; word++) list[count++] = *word;
   for (const char *const *flag = ms_toolchain_flags(compile->fast); *flag != NULL; flag++) {
     list[count++] = (char *)(size_t)*flag;
   }
-  for (size_t k = 0; k < sizeof last / sizeof last[0]; k++) {
+  for (size_t k = 0; k < last_count; k++) {
     list[count++] = (char *)(size_t)last[k];
   }
   list[count] = NULL;

@@ -20,7 +20,7 @@
 typedef struct ms_compile {
   const ms_toolchain *toolchain;
   const char *source, *object; /* paths; the object is made, or is left in no usable state */
-  bool fast;
+  bool fast, libm;             /* libm: it is linked with that */
   bool (*stop)(void *context); /* asked often: true ends the compiler early */
   void *context;
 } ms_compile;

@@ -73,7 +73,8 @@ const char *ms_toolchain_missing(ms_error *err) {
 }
 
 /* -nostdlib: what an object needs beside libm (memset at most) the process has, and the linker has
- * less to search, an eighth of the time of it all.
+ * less to search, an eighth of the time of it all. -lm comes with kernels that call it
+ * (ms_toolchain_needs_libm).
  * Never -ffast-math, least of all when linking: the object would set flush-to-zero for the whole
  * process that loads it. Neither -fno-math-errno nor -fno-trapping-math changes a value. */
 #define COMMON                                                                                \
@@ -90,6 +91,31 @@ const char *const *ms_toolchain_flags(bool fast) {
   static const char *const fast_flags[] = {COMMON, "-ffp-contract=fast", "-fassociative-math",
                                            "-fno-signed-zeros", NULL};
   return fast ? fast_flags : strict_flags;
+}
+
+/* Whether the processor rounds: what floor and ceil are then made of. */
+static bool rounds(void) {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_1) != 0;
+}
+
+bool ms_toolchain_needs_libm(const char *text) {
+  static const char prefix[] = "__builtin_";
+  static const char inlined[] =
+      " bswap32 calloc ceil ceilf clzll expect expect_with_probability fabs fabsf floor floorf free"
+      " ia32_cvttsd2si64 ia32_pmuludq256 ia32_pmuludq512_mask inf isfinite memcpy memset"
+      " mul_overflow nan prefetch realloc shuffle shufflevector signbit sqrt sqrtf ";
+  if (!rounds()) return true;
+  for (const char *at = strstr(text, prefix); at != NULL; at = strstr(at, prefix)) {
+    char word[64] = " ";
+    at += sizeof prefix - 1;
+    size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (length > sizeof word - 3) return true;
+    memcpy(word + 1, at, length);
+    word[1 + length] = ' ';
+    if (strstr(inlined, word) == NULL) return true;
+  }
+  return false;
 }
 
 static void identify_programs(const ms_toolchain *toolchain, ms_text *out) {

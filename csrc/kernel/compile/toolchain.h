@@ -30,6 +30,10 @@ int ms_toolchain_find(ms_toolchain *toolchain, ms_error *err);
 /* Frees what the record owns and empties it. */
 void ms_toolchain_free(ms_toolchain *toolchain);
 
+/* Whether a kernel of this text, which calls functions as "__builtin_..." alone, has calls of libm.
+ * Most have none; to look through libm is a tenth of the compiler's work on a short one. */
+bool ms_toolchain_needs_libm(const char *text);
+
 /* The flags of a kernel, NULL at the end; `fast` as numeric = "fast" permits. */
 const char *const *ms_toolchain_flags(bool fast);
 
