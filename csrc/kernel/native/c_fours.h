@@ -19,7 +19,7 @@
 #define MS_C_FOURS_SUMS   3
 
 /* Least terms that are worth it. */
-#define MS_C_FOURS_TERMS 8
+#define MS_C_FOURS_TERMS 4
 
 typedef struct ms_c_four_sum {
   const ms_symbol *symbol;
