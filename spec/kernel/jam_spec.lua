@@ -15,6 +15,7 @@ local function world()
     X = array.rand({ 9, 13 }, { seed = 1 }), C = array.rand({ 13, 13 }, { seed = 2 }),
     O = array.zeros({ 9, 13 }), at = array.zeros({ 9 }, { type = "int32" }),
     F = array.rand({ 13, 13 }, { seed = 3, type = "float" }),
+    I = array.full({ 13, 13 }, 3, { type = "int32" }),
     L = array.full({ 13, 13 }, 3, { type = "int64" }), n = 11, m = 13, sum = 0, low = 2,
     scale = 0.3,
   }
@@ -49,6 +50,20 @@ local bodies = {
       local s, p, q = 0, 1, X[i][1]
       for k = low, m do s, p = s + F[c][k], p * C[c][k] q = q - C[c][k] end
       O[i][c] = s + p * q
+    end]], false },
+  { "sums of floats in vectors", true, [[for c = 1, n do
+      local s, p = 0, 0
+      for k = 1, m do
+        local off = F[c][k] - F[i][k] * scale
+        s = s + off * off
+        p = p - X[i][k] * I[c][k] / F[i][k]
+      end
+      O[i][c] = s + p
+    end]], true },
+  { "sums of wide integers", false, [[for c = 1, n do
+      local s = 0
+      for k = 1, m do s = s + L[c][k] * scale end
+      O[i][c] = s
     end]], false },
   { "a sum of what is summed up", true, [[for c = 1, n do
       local s, p = 0, 0

@@ -21,37 +21,40 @@ static bool goes_on(const ms_node *key, const ms_symbol *index) {
 }
 
 /* Whether elements are one, or lie side by side, in all iterations. */
-static bool is_row_element(const ms_writer *w, const ms_node *node, const ms_symbol *index) {
+static bool is_row_element(const ms_writer *w, const ms_node *node, ms_c_fours *fours) {
+  const ms_symbol *index = fours->inner->symbols[0];
   ms_kind_of base = ms_typed_expression(w->typed, node->kid[0]);
   if (base.object != MS_OBJECT_VIEW || ms_c_uses(node->kid[0], index) > 0) return false;
   const ms_kernel_job *job = w->emitter->job;
   const ms_binding *binding = &job->bindings[base.array];
   const ms_element *elements = &job->elements[base.array];
-  if (binding->sparse || base.given + 1 != binding->dim_count || elements->type != MS_DOUBLE)
+  if (binding->sparse || base.given + 1 != binding->dim_count || elements->type == MS_INT64)
     return false;
   bool still = ms_c_uses(node->kid[1], index) == 0;
+  if (!still && elements->type != MS_DOUBLE) fours->strip = MS_C_NARROW_STRIP;
   return still || (elements->strides[base.given] == 1 && goes_on(node->kid[1], index));
 }
 
 /* Whether vectors can be made of an expression. */
-static bool is_vector(const ms_writer *w, const ms_node *node, const ms_symbol *index) {
+static bool is_vector(const ms_writer *w, const ms_node *node, ms_c_fours *fours) {
   const ms_node *value;
   switch (node->kind) {
     case MS_NUMBER:
       return !node->boxed;
     case MS_NAME:
-      return node->symbol != index && ms_typed_expression(w->typed, node).can == MS_CAN_NUMBER;
+      return node->symbol != fours->inner->symbols[0] &&
+             ms_typed_expression(w->typed, node).can == MS_CAN_NUMBER;
     case MS_INDEX:
       if (ms_typed_binding(w->typed, node, &value) != MS_NO_CAPTURE)
         return ms_typed_expression(w->typed, node).can == MS_CAN_NUMBER;
-      return is_row_element(w, node, index);
+      return is_row_element(w, node, fours);
     case MS_BINARY:
-      return node->op <= MS_OP_DIV && is_vector(w, node->kid[0], index) &&
-             is_vector(w, node->kid[1], index);
+      return node->op <= MS_OP_DIV && is_vector(w, node->kid[0], fours) &&
+             is_vector(w, node->kid[1], fours);
     case MS_UNARY:
-      return node->op == MS_OP_NEG && is_vector(w, node->kid[0], index);
+      return node->op == MS_OP_NEG && is_vector(w, node->kid[0], fours);
     case MS_PAREN:
-      return is_vector(w, node->kid[0], index);
+      return is_vector(w, node->kid[0], fours);
     default:
       return false;
   }
@@ -72,19 +75,18 @@ static bool find_sum(ms_writer *w, const ms_node *assign, ms_c_fours *fours) {
   const ms_node *term = value->kid[first ? 1 : 0];
   if (!first && (minus || !is_named(value->kid[1], symbol))) return false;
   fours->sum[fours->sums++] = (ms_c_four_sum){.symbol = symbol, .term = term, .minus = minus};
-  return ms_c_uses(fours->inner->kid[3], symbol) == 2 &&
-         is_vector(w, term, fours->inner->symbols[0]);
+  return ms_c_uses(fours->inner->kid[3], symbol) == 2 && is_vector(w, term, fours);
 }
 
 bool ms_c_fours_find(ms_writer *w, const ms_node *inner, ms_c_fours *fours) {
   const ms_node *block = inner->kid[3];
-  *fours = (ms_c_fours){.inner = inner, .length = ms_c_for_length(w, inner)};
+  *fours = (ms_c_fours){.inner = inner, .length = ms_c_for_length(w, inner), .strip = MS_C_STRIP};
   bool fits = fours->length != NULL;
   for (uint32_t k = 0; k < block->kids && fits; k++) {
     const ms_node *node = block->kid[k];
     fits = node->kind == MS_LOCAL ? node->kids == node->symbol_count : find_sum(w, node, fours);
     for (uint32_t v = 0; node->kind == MS_LOCAL && v < node->kids && fits; v++)
-      fits = !node->symbols[v]->assigned && is_vector(w, node->kid[v], inner->symbols[0]);
+      fits = !node->symbols[v]->assigned && is_vector(w, node->kid[v], fours);
   }
   if (!fits || fours->sums == 0) return false;
   fours->rest = ms_c_temp(w);
@@ -133,11 +135,11 @@ void ms_c_fours_strip(ms_writer *w, ms_c_fours *fours, const char *strip) {
   ms_c_local *index = ms_c_local_of(w, fours->inner->symbols[0]);
   for (uint32_t s = 0; s < fours->sums; s++) {
     fours->sum[s].terms[w->copy % 4] = ms_c_temp(w);
-    ms_c_line(w, "double %s[%d];", fours->sum[s].terms[w->copy % 4], MS_C_STRIP);
+    ms_c_line(w, "double %s[%u];", fours->sum[s].terms[w->copy % 4], fours->strip);
   }
   /* Unrolled, it would not be made a vector any more. */
   ms_c_line(w, "#pragma GCC unroll 1");
-  ms_c_line(w, "for (int64_t %s = 0; %s < %d; %s++) {", lane, lane, MS_C_STRIP, lane);
+  ms_c_line(w, "for (int64_t %s = 0; %s < %u; %s++) {", lane, lane, fours->strip, lane);
   ms_c_line(w, "const int64_t %s = %s + %s;", at, strip, lane);
   index->text = index->whole = at;
   write_terms(w, fours, lane);
@@ -145,8 +147,9 @@ void ms_c_fours_strip(ms_writer *w, ms_c_fours *fours, const char *strip) {
   for (uint32_t s = 0; s < fours->sums && w->copy % 4 == 3; s++) {
     const ms_c_four_sum *sum = &fours->sum[s];
     const char *sums = sum->fours[w->copy / 4];
-    ms_c_line(w, "%s = ms_four_sums(%s, %s, %s, %s, %s, %d);", sums, sums, sum->terms[0],
-              sum->terms[1], sum->terms[2], sum->terms[3], sum->minus);
+    for (uint32_t t = 0; t < fours->strip; t += 4)
+      ms_c_line(w, "%s = ms_four_sums(%s, %s + %u, %s + %u, %s + %u, %s + %u, %d);", sums, sums,
+                sum->terms[0], t, sum->terms[1], t, sum->terms[2], t, sum->terms[3], t, sum->minus);
   }
 }
 

@@ -5,7 +5,7 @@
  * Copies of an outer loop's block (c_jam.h) have a sum each. Where all of their terms lie side by
  * side, four terms of a copy are computed at once, as vectors, and those of four copies are
  * exchanged between registers (four_sums.h): then one addition takes four sums a term further, each
- * in its own order. This goes through the inner loop in strips of MS_C_STRIP; the iterations
+ * in its own order. This goes through the inner loop in strips; the iterations
  * themselves then run one after the other, the inner loop of each from where the strips end, with
  * the sum that it had there. Eight copies hide how long an addition takes; where fewer iterations
  * are left, copies stand for the last one again, which nobody looks at. */
@@ -18,8 +18,10 @@
 #define MS_C_FOURS_COPIES 8
 #define MS_C_FOURS_SUMS   3
 
-/* Least terms that are worth it. */
-#define MS_C_FOURS_TERMS 4
+/* Iterations of a strip: where elements take half of a double, so that vectors hold as many of
+ * them, and in all other cases. */
+#define MS_C_NARROW_STRIP 8
+#define MS_C_STRIP        4
 
 typedef struct ms_c_four_sum {
   const ms_symbol *symbol;
@@ -35,6 +37,7 @@ typedef struct ms_c_fours {
   const char *length; /* C: how many iterations the inner loop has, */
   const char *rest;   /* where those behind the strips begin, */
   const char *copy;   /* and which copy's iteration runs, from 0 */
+  uint32_t strip;     /* iterations of the inner loop in one */
   ms_c_four_sum sum[MS_C_FOURS_SUMS];
   uint32_t sums;
 } ms_c_fours;

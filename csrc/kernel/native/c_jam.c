@@ -252,7 +252,7 @@ static bool write_copies(ms_writer *w, const ms_c_outer *outer, ms_copies *copie
             next_of(w, outer));
   w->stops = false;
   write_beginnings(w, outer, copies, MS_C_COPIES);
-  if (!ms_c_for_jammed(w, copies->nest->inner, NULL, write_inner, copies)) w->stops = true;
+  if (!ms_c_for_jammed(w, copies->nest->inner, NULL, 1, write_inner, copies)) w->stops = true;
   bool ahead = !w->stops;
   w->stops = stopped;
   if (ahead) write_tails(w, outer, copies);
@@ -282,7 +282,8 @@ static bool write_strips(ms_writer *w, const ms_c_outer *outer, ms_copies *copie
     fits = ms_c_fours_begin(w, &copies->fours);
     leave(w, copies);
   }
-  fits = fits && ms_c_for_jammed(w, copies->nest->inner, copies->fours.rest, write_strip, copies);
+  fits = fits && ms_c_for_jammed(w, copies->nest->inner, copies->fours.rest, copies->fours.strip,
+                                 write_strip, copies);
   ms_c_fours_keep(w, &copies->fours, count);
   return fits;
 }
@@ -292,8 +293,8 @@ static bool write_groups(ms_writer *w, const ms_c_outer *outer, ms_copies *copie
   ms_c_fours *fours = &copies->fours;
   const char *left = ms_c_temp(w);
   ms_c_line(w, "#ifdef __AVX__");
-  ms_c_line(w, "for (int64_t %s; %s >= %d && (%s = (%s - %s) / %" PRId64 " + 1) > 1;) {", left,
-            fours->length, MS_C_FOURS_TERMS, left, outer->last, outer->name, outer->step);
+  ms_c_line(w, "for (int64_t %s; %s >= %u && (%s = (%s - %s) / %" PRId64 " + 1) > 1;) {", left,
+            fours->length, fours->strip, left, outer->last, outer->name, outer->step);
   ms_c_line(w, "int64_t %s;", fours->rest);
   for (uint32_t s = 0; s < fours->sums; s++)
     ms_c_line(w, "double %s[%d];", fours->sum[s].kept, MS_C_FOURS_COPIES);

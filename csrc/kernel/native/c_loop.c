@@ -364,15 +364,15 @@ const char *ms_c_for_length(ms_writer *w, const ms_node *loop) {
   return ms_c_text(w, "%s - (%s) + 1", limit.whole.text, start.whole.text);
 }
 
-bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, const char *strips, ms_c_write *write,
-                     const void *context) {
-  int64_t step = constant_step(w, loop), by = strips != NULL ? MS_C_STRIP : 1;
+bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, const char *strips, uint32_t by,
+                     ms_c_write *write, const void *context) {
+  int64_t step = constant_step(w, loop);
   ms_end start, limit;
   if (step == 0 || !know_ends(w, loop, &start, &limit)) return false;
   const char *index = strips != NULL ? strips : ms_c_local_name(w, loop->symbols[0]);
   ms_c_line(w, "#pragma GCC unroll 1");
   ms_c_line(w, "for (%s%s = %s; %s + (%" PRId64 ") %s %s; %s) {", strips != NULL ? "" : "int64_t ",
-            index, start.whole.text, index, (by - 1) * step,
+            index, start.whole.text, index, ((int64_t)by - 1) * step,
             step > 0 ? "<=" : ">=", limit.whole.text, next_of(w, index, by * step));
   know_variable(w, loop, &start, &limit, step, index);
   declare_variable(w, loop, index, true);

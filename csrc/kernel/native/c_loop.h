@@ -18,14 +18,11 @@
  * ends are integers under guards. */
 void ms_c_for(ms_writer *w, const ms_node *loop);
 
-/* Iterations of a strip, see below. */
-#define MS_C_STRIP 4
-
 /* Appends a loop over whole numbers around what `write` appends: an iteration, or with `strips`, a
- * C variable that takes the place of the loop's own, MS_C_STRIP of them; what is left then begins
- * where that variable is. False if guards of frames that are open cannot vouch for its ends. */
-bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, const char *strips, ms_c_write *write,
-                     const void *context);
+ * C variable that takes the place of the loop's own, `by` of them; what is left then begins where
+ * that variable is. False if guards of frames that are open cannot vouch for its ends. */
+bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, const char *strips, uint32_t by,
+                     ms_c_write *write, const void *context);
 
 /* How many iterations such a loop has if it goes by ones, as C; else NULL. */
 const char *ms_c_for_length(ms_writer *w, const ms_node *loop);
