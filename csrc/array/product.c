@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "array/product_block.h"
+#include "array/product_columns.h"
 #include "array/product_sparse.h"
 #include "array/reduce.h"
 #include "array/view.h"
@@ -115,10 +116,35 @@ typedef struct rows_dot {
   atomic_bool failed;
 } rows_dot;
 
+/* Whether the rows of a matrix are columns of what lies in memory, of the vector's type. */
+static bool is_transposed(const ms_array *a, const ms_array *x) {
+  return a->strides[0] == 1 && a->strides[1] != 1 && a->type == x->type &&
+         (a->type == MS_DOUBLE || a->type == MS_FLOAT);
+}
+
+static void dot_columns(rows_dot *p, int64_t first, int64_t last) {
+  const ms_array *a = p->a, *x = p->x;
+  for (int64_t i = first; i < last; i += MS_COLUMNS_MOST) {
+    int64_t columns = last - i < MS_COLUMNS_MOST ? last - i : MS_COLUMNS_MOST;
+    if (a->type == MS_DOUBLE) {
+      ms_columns_dot_double(p->product + i, element_at(a, i), a->strides[1], x->data, x->strides[0],
+                            columns, x->dims[0]);
+    } else {
+      ms_columns_dot_float(p->product + i, element_at(a, i), a->strides[1], x->data, x->strides[0],
+                           columns, x->dims[0]);
+    }
+  }
+}
+
 static void dot_rows(void *context, int64_t share) {
   rows_dot *p = context;
-  int64_t last = (share + 1) * p->rows < p->a->dims[0] ? (share + 1) * p->rows : p->a->dims[0];
-  for (int64_t i = share * p->rows; i < last; i++) {
+  int64_t first = share * p->rows;
+  int64_t last = first + p->rows < p->a->dims[0] ? first + p->rows : p->a->dims[0];
+  if (is_transposed(p->a, p->x)) {
+    dot_columns(p, first, last);
+    return;
+  }
+  for (int64_t i = first; i < last; i++) {
     ms_error fault = {0};
     p->product[i] = ms_row_dot(p->a->type, element_at(p->a, i * p->a->strides[0]), p->a->strides[1],
                                p->x->type, p->x->data, p->x->strides[0], p->x->dims[0], &fault);
@@ -128,6 +154,9 @@ static void dot_rows(void *context, int64_t share) {
 
 static int multiply_vector(double *product, const ms_array *a, const ms_array *x, ms_error *err) {
   rows_dot p = {.product = product, .a = a, .x = x, .rows = SHARE / (a->dims[1] + 1) + 1};
+  if (is_transposed(a, x)) {
+    p.rows = (p.rows + MS_COLUMNS_MOST - 1) / MS_COLUMNS_MOST * MS_COLUMNS_MOST;
+  }
   int64_t shares = (a->dims[0] + p.rows - 1) / p.rows;
   ms_threads_each(shares > 1 ? ms_threads_count() : 1, shares, dot_rows, &p);
   if (!atomic_load(&p.failed)) return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Products with a sparse matrix: see product_sparse.h. The dense operand is widened to doubles;
+ * Products with a sparse matrix: see product_sparse.h. What is not of doubles is widened;
  * rows of the product are shared out to threads. */
 #include "array/product_sparse.h"
 
@@ -11,6 +11,7 @@
 #include "array/view.h"
 #include "base/threads.h"
 
+#define CHUNK        1024               /* elements that are widened at a time */
 #define ROWS         64                 /* of the product that a thread takes at a time */
 #define WORTH_SHARED ((int64_t)1 << 17) /* multiplications: fewer are not worth a second thread */
 
@@ -24,23 +25,32 @@ typedef struct product {
   int64_t inner;       /* extent that is summed over */
 } product;
 
-/* All elements of a view as doubles, from malloc. */
-static double *widen(const ms_view *view, ms_error *err) {
-  size_t count = (size_t)view->count, size = view->ops->size;
-  double *numbers = count < SIZE_MAX / 16 ? malloc(count * sizeof *numbers + 1) : NULL;
-  char *packed = numbers != NULL ? malloc(count * size + 1) : NULL;
-  if (packed == NULL) {
+/* The elements of a view as doubles: where they are, or widened into memory that the caller frees.
+ */
+typedef struct numbers {
+  const double *at; /* NULL: there is an error */
+  double *widened;  /* from malloc; NULL: none was needed */
+} numbers;
+
+static numbers widen(const ms_view *view, ms_error *err) {
+  numbers result = {.at = view->type == MS_DOUBLE ? ms_view_direct(view, 0, view->count) : NULL};
+  if (result.at != NULL) return result;
+  size_t count = (size_t)view->count;
+  double *widened = count < SIZE_MAX / 16 ? malloc(count * sizeof *widened + 1) : NULL;
+  if (widened == NULL) {
     ms_error_memory(err, MS_ARR, "a product");
-  } else {
-    ms_view_gather(view, 0, view->count, packed);
-    if (view->ops->widen(packed, numbers, count) != count) {
-      ms_error_set(err, MS_ARR, "an element is beyond 2^53 and no exact number");
-    }
+    return result;
   }
-  free(packed);
-  if (err->code == MS_OK) return numbers;
-  free(numbers);
-  return NULL;
+  double packed[CHUNK]; /* room for any type */
+  for (size_t first = 0; first < count && err->code == MS_OK; first += CHUNK) {
+    size_t n = count - first < CHUNK ? count - first : CHUNK;
+    ms_view_gather(view, (int64_t)first, (int64_t)n, packed);
+    if (view->ops->widen(packed, widened + first, n) == n) continue;
+    ms_error_set(err, MS_ARR, "an element is beyond 2^53 and no exact number");
+  }
+  if (err->code == MS_OK) return (numbers){.at = widened, .widened = widened};
+  free(widened);
+  return result;
 }
 
 /* result row i += a * (dense row j) */
@@ -90,16 +100,16 @@ int ms_product_sparse(double *result, ms_array *a, ms_array *b, ms_error *err) {
   if (rows == NULL) return -1;
   ms_view entries = ms_view_row(sparse->type, rows->values, 1, sparse->count);
   ms_view elements = ms_view_of(other);
-  double *values = widen(&entries, err);
-  double *dense = values != NULL ? widen(&elements, err) : NULL;
-  if (dense != NULL) {
+  numbers values = widen(&entries, err), dense = {0};
+  if (values.at != NULL) dense = widen(&elements, err);
+  if (dense.at != NULL) {
     product p = {.result = result,
                  .m = a->dims[0],
                  .n = b->dim_count > 1 ? b->dims[1] : 1,
                  .start = rows->start,
                  .columns = rows->columns[1],
-                 .values = values,
-                 .dense = dense,
+                 .values = values.at,
+                 .dense = dense.at,
                  .inner = a->dims[1]};
     memset(result, 0, (size_t)(p.m * p.n) * sizeof *result);
     int64_t each = a->sparse ? p.n : p.m;
@@ -107,7 +117,7 @@ int ms_product_sparse(double *result, ms_array *a, ms_array *b, ms_error *err) {
     ms_threads_each(shared ? ms_threads_count() : 1, (p.m + ROWS - 1) / ROWS,
                     a->sparse ? by_rows_of_a : by_rows_of_b, &p);
   }
-  free(values);
-  free(dense);
-  return dense == NULL ? -1 : 0;
+  free(values.widened);
+  free(dense.widened);
+  return dense.at == NULL ? -1 : 0;
 }

@@ -242,6 +242,26 @@ describe("products", function()
   end
 end)
 
+describe("products with a transpose (" .. told .. ")", function()
+  for _, name in ipairs { "double", "float" } do
+    it("have the bits of those with its copy, " .. name, function()
+      local number = random_numbers()
+      for round = 1, 60 do
+        local rows, columns = number(1, 700), number(1, round % 3 == 0 and 2500 or 40)
+        local stored = meissa.rand({ columns, rows + 3 }, { seed = number(1, 1e6), type = name })
+        local A = stored:narrow(2, number(1, 4), rows):transpose()
+        local x = meissa.rand({ 2 * columns }, { seed = number(1, 1e6), type = name })
+        x = round % 2 == 0 and x:narrow(1, 1, columns) or x:reshape(columns, 2):select(2, 2)
+        local y, expected = meissa.zeros({ rows }), meissa.zeros({ rows })
+        y:gemv(A, x)
+        expected:gemv(A:clone(), x)
+        for k = 1, rows do assert.equal(expected[k], y[k], rows .. " x " .. columns) end
+        assert.equal(A:clone()[rows]:dot(x), expected[rows])
+      end
+    end)
+  end
+end)
+
 describe("a snapshot", function()
   local function snapshots()
     return meissa.from({ { 1, 2 }, { 3, 4 } }):snapshot(),
