@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What replicas give on all roads: numbers of workers, shared memory and by value.
 local assert = require "luassert"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local M = {}
@@ -14,7 +15,7 @@ function M.on_all_roads(fn, begin)
   local expected
   for _, road in ipairs(ROADS) do
     road.quiet = true
-    meissa.init(road)
+    kept_workers.init(road)
     meissa.seed(5)
     if begin then begin() end
     local got = fn()
@@ -23,6 +24,9 @@ function M.on_all_roads(fn, begin)
   end
   return expected
 end
+
+--- Stops the workers.
+M.stop = kept_workers.stop
 
 --- Whether no value is in a list twice.
 function M.all_differ(list)

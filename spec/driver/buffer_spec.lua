@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Buffers against a serial model: where stages and blocks begin is taken from what the loop itself
 -- saw (an element that counts iterations), everything else is computed anew in plain Lua.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local plain = require "spec.support.plain"
 local parallel = meissa.parallel
@@ -81,7 +82,7 @@ end
 local function bytes(array) return plain.numbers(array:totable()) end
 
 describe("a buffer", function()
-  teardown(function() meissa.init() end)
+  teardown(kept_workers.stop)
 
   for _, case in ipairs {{}, {delay = 100}, {delay = 33, helper = true}, {helper = true}} do
     local label = ("max_delay %s%s"):format(case.delay or "none", case.helper and ", helper" or "")
@@ -89,7 +90,7 @@ describe("a buffer", function()
     it("is merged as defined: " .. label, function()
       local expected
       for _, road in ipairs(ROADS) do
-        meissa.init(road)
+        kept_workers.init(road)
         local result = pass(case.delay, case.helper)
         local w, z = model(result, case.helper)
         assert.equal(bytes(w), bytes(result.w), name_of(road))
@@ -102,7 +103,7 @@ describe("a buffer", function()
   end
 
   it("holds no stage longer than max_delay, and few that are much shorter", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     for _, delay in ipairs {1, 7, 100, 699, 700, 5000} do
       local result = pass(delay)
       local stages, begun = 0, nil
@@ -126,7 +127,7 @@ describe("a buffer", function()
     local counts = meissa.sparse({100, 83}, entries)
     local expected
     for _, road in ipairs(ROADS) do
-      meissa.init(road)
+      kept_workers.init(road)
       local docs = meissa.zeros({100, 4}, {type = "int32"})
       local words = meissa.zeros({83, 4}, {type = "int32"})
       local totals, order = meissa.zeros(4, {type = "int32"}), meissa.zeros({100, 83})
@@ -155,7 +156,7 @@ describe("a buffer", function()
   it("works in sweeps and wavefronts that are cut into stages", function()
     local size, expected = 40, nil
     for _, road in ipairs(ROADS) do
-      meissa.init(road)
+      kept_workers.init(road)
       local A, sums = meissa.rand({size, size}, {seed = SEED}), meissa.zeros(size)
       local sb = meissa.buffer(sums, {max_delay = 300})
       for i, j in parallel({2, size}, {2, size}, {grid = {8, 8}}) do
@@ -176,7 +177,7 @@ describe("a buffer", function()
 
   it("gives its rule what was put there, and nothing between", function()
     for _, road in ipairs(ROADS) do
-      meissa.init(road)
+      kept_workers.init(road)
       local w, times = meissa.zeros(400), meissa.zeros(400)
       local wb = meissa.buffer(w, {with = times, apply = function(old, g, t)
         return old + g, t + 1
@@ -191,7 +192,7 @@ describe("a buffer", function()
   end)
 
   it("may have rules of merging that run loops of their own", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local w, v, other = meissa.zeros(40), meissa.zeros(40), meissa.zeros(40)
     local ob = meissa.buffer(other)
     local function rule(old, g)
@@ -207,7 +208,7 @@ describe("a buffer", function()
   end)
 
   it("can be reached through functions, rows and methods", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local W = meissa.zeros {3, 5}
     local Wb = meissa.buffer(W)
     local ones = meissa.ones(5)
@@ -222,7 +223,7 @@ describe("a buffer", function()
   end)
 
   it("is the same in the plain loop, where the whole loop is one block", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local w, w2 = meissa.zeros(3), meissa.zeros(3)
     local wb, wb2 = meissa.buffer(w, {max_delay = 4}), meissa.buffer(w2)
     local seen = meissa.zeros(10)
@@ -237,7 +238,7 @@ describe("a buffer", function()
   end)
 
   it("is no dependence for check = true", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local w = meissa.zeros(3)
     local wb = meissa.buffer(w)
     for i in parallel(100, {check = true}) do wb[i % 3 + 1] = wb[i % 3 + 1] + 1 end
@@ -245,7 +246,7 @@ describe("a buffer", function()
   end)
 
   it("is reported with how old reads are", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local w, v = meissa.zeros(3), meissa.zeros(3)
     local wb, vb = meissa.buffer(w, {max_delay = 10}), meissa.buffer(v)
     for i in parallel(100) do
@@ -261,8 +262,8 @@ describe("a buffer", function()
 end)
 
 describe("a buffer gone wrong", function()
-  setup(function() meissa.init {workers = 2} end)
-  teardown(function() meissa.init() end)
+  setup(function() kept_workers.init {workers = 2} end)
+  teardown(kept_workers.stop)
 
   local function fails(code, words, fn)
     local ok, err = pcall(fn)
@@ -354,7 +355,7 @@ describe("a buffer gone wrong", function()
       return old + g, sum + 1
     end})
     for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       fails("ARR", "subscript 11 is outside", function()
         for i in parallel(1000) do
           direct[i] = i

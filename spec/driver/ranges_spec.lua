@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Ranges whose ends are negative, of arrays and of rows, in a body: they count from the end on
 -- every road, in what loops touch, move and undo.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local plain = require "spec.support.plain"
 
@@ -44,12 +45,12 @@ local roads = {{workers = 2}, {workers = 2, shm = false}, {workers = 3, shm = fa
 
 describe("ranges with negative ends", function()
   it("are those elements in every loop that runs in parallel, which others are not", function()
-    finally(function() meissa.init {} end)
+    finally(kept_workers.stop)
     for _, loop in ipairs(loops) do
       local written = world()
       plain.run(loop[1], written, plain.parallel)
       for r = 0, #roads do
-        meissa.init(roads[r] or {workers = 0})
+        kept_workers.init(roads[r] or {workers = 0})
         local env = world()
         local ok, err = pcall(plain.run, loop[1], env, meissa.parallel)
         assert.are.equal(loop[2] ~= nil, ok, loop[1] .. ": " .. tostring(err))
@@ -65,9 +66,9 @@ describe("ranges with negative ends", function()
   end)
 
   it("are as they were after a loop that failed", function()
-    finally(function() meissa.init {} end)
+    finally(kept_workers.stop)
     for _, road in ipairs(roads) do
-      meissa.init(road)
+      kept_workers.init(road)
       local env = world()
       local before = {env.V:totable(), env.M:totable()}
       local V, M = env.V, env.M

@@ -46,7 +46,7 @@ local rates = {0.5, 0.5, 0.5}
 local weights = meissa.full({1}, 0.25)
 
 describe("functions that replicas give to r:exchange", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   it("are one for all, and a copy: what they change is lost", function()
     local list = roads.on_all_roads(function()
@@ -132,7 +132,7 @@ describe("functions that replicas give to r:exchange", function()
 end)
 
 describe("matrices that replicas give to r:exchange", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   it("are equal, or refused", function()
     local function of(first)

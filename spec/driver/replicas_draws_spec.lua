@@ -16,7 +16,7 @@ local DRAWS = {
 }
 
 describe("random arrays without a seed", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   it("are each replica's own in functions of replicas", function()
     local seen = on_all_roads(function()

@@ -72,7 +72,7 @@ local function values_of(list)
 end
 
 describe("r:exchange of a list", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   it("gives each array what an exchange of its own gives it, on every road", function()
     local K = 4

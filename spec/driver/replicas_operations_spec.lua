@@ -2,19 +2,20 @@
 -- Operations of allReduce, which workers carry out between them where they can: as in one process,
 -- whatever the operation does.
 local child = require "spec.support.child"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 -- What `fn` gives without workers it gives on any, and by value.
 local function alike(fn)
-  meissa.init {workers = 0}
+  kept_workers.init {workers = 0}
   local expected = fn()
   for workers = 1, 4 do
-    meissa.init {workers = workers}
+    kept_workers.init {workers = workers}
     assert.same(expected, fn(), workers .. " workers")
   end
-  meissa.init {workers = 2, shm = false}
+  kept_workers.init {workers = 2, shm = false}
   assert.same(expected, fn(), "by value")
-  meissa.init {}
+  kept_workers.init {}
   return expected
 end
 
@@ -23,6 +24,8 @@ local function list_of(value)
 end
 
 describe("Operations of allReduce", function()
+  teardown(kept_workers.stop)
+
   it("combine numbers and arrays in the order of the replicas", function()
     local list = alike(function()
       return meissa.replicas(3, {}, function(r)

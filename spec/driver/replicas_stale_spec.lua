@@ -2,6 +2,7 @@
 -- r:exchange with staleness: replicas go on without those that are late, hear nothing older than
 -- they may, and lose nothing.
 local child = require "spec.support.child"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local SEED = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time()
@@ -56,12 +57,12 @@ local function versions(options, seed)
 end
 
 describe("r:exchange with staleness", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
 
   it("hears nothing that is older, or newer, than it may be", function()
     local late = 0
     for workers = 0, 4 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       for n, what in ipairs(TOPOLOGIES) do
         local topology = meissa.topology(what, K)
         for w, wait in ipairs(workers == 2 and WAITS or {WAITS[(n + workers) % #WAITS + 1]}) do
@@ -122,7 +123,7 @@ describe("r:exchange with staleness", function()
     local function step(k, t, i) return k * 1000 + 10 * t + i end -- sums are exact
     local apart = false
     for workers = 0, 4 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       for n, wait in ipairs(STALE) do
         local add, kind = {merge = {add = 1}}, (n + workers) % 3 == 0 and "float" or "double"
         for k, each in ipairs(settled(with(wait, add), add, kind, step)) do
@@ -140,7 +141,7 @@ describe("r:exchange with staleness", function()
   it("keeps the mean of all where weights do", function()
     local function step(k, t, i) return math.sin(7 * k + t + 3 * i) end
     for workers = 0, 4, 2 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       for n, wait in ipairs(STALE) do
         -- One that hears nobody for twenty rounds gives all but 1e-9 of its weight away.
         local bounded, graphs = wait.staleness ~= math.huge, {{"all", "ring"}, {"chain", "all"},
@@ -177,7 +178,7 @@ describe("r:exchange with staleness", function()
   -- is late waits, before its fourth, for others to be through with theirs: it would for ever, if
   -- these waited for it. Of which round each has heard it by round.
   local function straggle(count, late, options, awaited)
-    meissa.init {workers = count, quiet = true}
+    kept_workers.init {workers = count, quiet = true}
     local directory = child.directory()
     local list = meissa.replicas(count, {}, function(r)
       local w, heard, newest = meissa.zeros(r.count), {}, 0
@@ -238,7 +239,7 @@ describe("r:exchange with staleness", function()
 
   it("begins again where a worker dies in the midst of it", function()
     for _, wait in ipairs {{staleness = 2}, {staleness = math.huge}} do
-      meissa.init {workers = 3, quiet = true}
+      kept_workers.init {workers = 3, quiet = true}
       local mark, add = os.tmpname(), {merge = {add = 1}}
       local list = meissa.replicas(5, {}, function(r)
         local w = meissa.zeros(2)
@@ -282,7 +283,7 @@ describe("r:exchange with staleness", function()
       return list
     end
     for workers = 0, 4 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local list = run()
       for k = 1, K do
         assert.same({12 * 10, "10 16,10 32,10 48", true}, list[k], workers .. " workers")
@@ -294,12 +295,12 @@ describe("r:exchange with staleness", function()
   it("meets where memory is not shared: then nobody is late", function()
     for _, road in ipairs {{shm = false}, {shm = false, transport = "tcp"}} do
       road.workers, road.quiet = 2, true
-      meissa.init(road)
+      kept_workers.init(road)
       for _, heard in ipairs(versions({staleness = 2, merge = newer}, SEED)) do
         for t = 1, ROUNDS do assert.same({t, t, t, t}, heard[t]) end
       end
     end
-    meissa.init {workers = 2, transport = "tcp", quiet = true}
+    kept_workers.init {workers = 2, transport = "tcp", quiet = true}
     for _, heard in ipairs(versions({staleness = 2, merge = newer}, SEED)) do
       for t = 1, ROUNDS do
         for j = 1, K do assert.is_true(heard[t][j] >= t - 2 and heard[t][j] <= t) end

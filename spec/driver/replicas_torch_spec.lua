@@ -31,7 +31,7 @@ local function numbers(tensor)
 end
 
 describe("meissa.replicas with Torch", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   it("runs on the workers", function()
     meissa.init {workers = 2}
@@ -132,7 +132,7 @@ describe("meissa.replicas with Torch", function()
 end)
 
 describe("random numbers of replicas", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   local library = math.random -- as programs keep it
 

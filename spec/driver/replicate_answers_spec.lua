@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- What on_round answers: from which round on it governs, and which settings may follow which.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local model = require "spec.driver.replicate_model"
 local parallel = meissa.parallel
@@ -60,10 +61,10 @@ local CHANGES = {
 
 for _, shm in ipairs {true, false} do
   describe("what on_round answers" .. (shm and "" or " (by value)"), function()
-    teardown(function() meissa.init {} end)
+    teardown(kept_workers.stop)
 
     local function with(workers, fn, ...)
-      meissa.init {workers = workers, shm = shm}
+      kept_workers.init {workers = workers, shm = shm}
       return fn(...)
     end
 

@@ -79,7 +79,7 @@ local function draw(r)
 end
 
 describe("random numbers of models", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   it("are each replica's own, on all roads", function()
     for _, options in ipairs {{}, {topology = "ring", push_sum = true}, {merge = {add = 0.5}},

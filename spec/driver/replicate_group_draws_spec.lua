@@ -17,7 +17,7 @@ local n = REPLICAS * EACH
 local function params(model) return model.w end
 
 describe("random numbers of models", function()
-  teardown(function() meissa.init {} end)
+  teardown(roads.stop)
 
   it("of each group go on, whichever model a round asks for", function()
     -- What math.random gives replica k, which it is seeded by: its numbers, one after the other.

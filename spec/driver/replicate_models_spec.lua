@@ -3,6 +3,7 @@
 -- replicas of arrays that do the same, on all roads.
 local ffi = require "ffi"
 local expect = require "spec.support.expect"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -10,7 +11,7 @@ local ROADS = {{workers = 0}, {workers = 1}, {workers = 2}, {workers = 4},
                {workers = 2, shm = false}}
 
 local function on(road, fn)
-  meissa.init {workers = road.workers, shm = road.shm, quiet = true}
+  kept_workers.init {workers = road.workers, shm = road.shm, quiet = true}
   return fn()
 end
 
@@ -78,7 +79,8 @@ local function train_arrays(options, passes, type)
 end
 
 describe("replicas of models", function()
-  after_each(function() meissa.init {workers = 2, quiet = true} end)
+  after_each(function() kept_workers.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
 
   it("are replicas of arrays with private state, bit for bit on all roads", function()
     local cases = {}

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The order in which replicas go through their shares is the same in machine code, which goes
 -- through stretches of consecutive indices, as in LuaJIT's.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -67,10 +68,10 @@ describe("Replicas go through their shares in one order", function()
         for _, every in ipairs {1, 4, math.huge} do
           local options = {replicas = 3, every = every, topology = "ring", merge = "take",
                            final = "none", shuffle = shuffle or nil}
-          meissa.init {workers = 0, quiet = true}
+          kept_workers.init {workers = 0, quiet = true}
           local expected = run(case[2], options, "lua")
           assert.same(expected, run(case[2], options, "native"))
-          meissa.init {workers = 2, quiet = true}
+          kept_workers.init {workers = 2, quiet = true}
           assert.same(expected, run(case[2], options, "native"))
         end
       end

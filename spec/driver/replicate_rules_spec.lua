@@ -4,6 +4,7 @@
 local child = require "spec.support.child"
 local deaths = require "spec.driver.deaths"
 local expect = require "spec.support.expect"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local model = require "spec.driver.replicate_model"
 local seed = require "spec.support.seed"
@@ -15,12 +16,13 @@ local ROADS = {
 }
 
 local function on(road)
-  meissa.init {workers = road.workers, shm = road.shm, quiet = true}
+  kept_workers.init {workers = road.workers, shm = road.shm, quiet = true}
   return road.engine or "auto"
 end
 
 describe("functions as merge", function()
-  after_each(function() meissa.init {workers = 2, quiet = true} end)
+  after_each(function() kept_workers.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
 
   it("are called by whoever carries a replica, with the bits of the serial model", function()
     math.randomseed(seed)
@@ -142,7 +144,8 @@ local function with(options, more)
 end
 
 describe("damped arrays", function()
-  after_each(function() meissa.init {workers = 2, quiet = true} end)
+  after_each(function() kept_workers.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
 
   it("are damped in a replica's own rows, wherever they lie, in each of its rounds", function()
     local n, passes = 13, 3

@@ -4,10 +4,10 @@
 local child = require "spec.support.child"
 local deaths = require "spec.driver.deaths"
 local expect = require "spec.support.expect"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local model = require "spec.driver.replicate_model"
 local seed = require "spec.support.seed"
-local parallel = meissa.parallel
 
 local ROADS = {
   {workers = 0}, {workers = 1}, {workers = 2}, {workers = 6}, {workers = 2, shm = false},
@@ -15,11 +15,11 @@ local ROADS = {
 }
 
 local function on(road, fn)
-  meissa.init {workers = road.workers, shm = road.shm, quiet = true}
+  kept_workers.init {workers = road.workers, shm = road.shm, quiet = true}
   return fn(road.engine or "auto")
 end
 
-local n, m = 41, 4
+local n, m, parallel = 41, 4, meissa.parallel
 local X, y = meissa.randn({n, m}, {seed = seed}), meissa.randn({n}, {seed = seed + 1})
 
 -- Least squares by SGD; what it leaves.
@@ -58,7 +58,7 @@ local function near(expected, got, what)
 end
 
 describe("replicas, each as soon as it may,", function()
-  after_each(function() meissa.init {workers = 2, quiet = true} end)
+  after_each(function() kept_workers.init {workers = 2, quiet = true} end)
 
   it("have the bits of exchanges all at once, where nothing may be stale", function()
     local waits = {{"bsp"}, {"notify-ack"}, {}, {"notify-ack", 1}, {"bsp-2barrier"}, {nil, 3},

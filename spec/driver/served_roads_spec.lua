@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Loops with served arrays have the same bits on every road, for every strategy and engine, also
 -- when values travel while blocks run, when loops fail, and when workers die.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local child = require "spec.support.child"
 local support = require "spec.support.served"
@@ -15,7 +16,7 @@ describe("long lists", function()
   local w, v, A = meissa.rand({m}, {seed = 1}), meissa.rand({k}, {seed = 2}), meissa.zeros {n}
   for i = 1, n do first[i], second[i] = (i * 7919) % m + 1, (i * 104729) % k + 1 end
 
-  after_each(function() meissa.init {} end)
+  teardown(kept_workers.stop)
 
   -- Elements that a pass got wrong.
   local function wrong()
@@ -30,7 +31,7 @@ describe("long lists", function()
                          {workers = 3, shm = false, transport = "tcp"}} do
     for _, engine in ipairs {"lua", "native"} do
       it(("travel while blocks run: %s, %s"):format(name_of(road), engine), function()
-        meissa.init(road)
+        kept_workers.init(road)
         for pass = 1, 4 do
           for i in parallel(n, {engine = engine}) do A[i] = w[first[i]] * 2 + v[second[i]] end
           assert.equal(0, wrong())
@@ -42,7 +43,7 @@ describe("long lists", function()
   end
 
   it("are sent again after a loop that failed while they travelled", function()
-    meissa.init {workers = 2, shm = false}
+    kept_workers.init {workers = 2, shm = false}
     local function run(limit)
       for i in parallel(n) do
         if i == limit then error "enough" end
@@ -80,7 +81,7 @@ describe("every strategy", function()
              "F[j] = F[j] + w[idx[i]] end",
   }
 
-  after_each(function() meissa.init {} end)
+  teardown(kept_workers.stop)
 
   local function run(text, engine)
     local e = {i = {}, j = {}, v = {}}
@@ -103,7 +104,7 @@ describe("every strategy", function()
   local wanted = {}
   for name, text in pairs(LOOPS) do
     it("reads what is served: " .. name, function()
-      meissa.init {workers = 1}
+      kept_workers.init {workers = 1}
       local plan
       wanted[name], plan = run(text)
       assert.equal("served", plan.arrays.w.placement)
@@ -113,7 +114,7 @@ describe("every strategy", function()
 
   for _, road in ipairs(ROADS) do
     it("reads what is served with " .. name_of(road), function()
-      meissa.init(road)
+      kept_workers.init(road)
       for name, text in pairs(LOOPS) do
         for _, engine in ipairs {"lua", "native"} do
           local got, last = run(text, engine)
@@ -158,12 +159,12 @@ describe("served arrays have the same bits", function()
   local X = meissa.sparse({200, 3000}, entries)
   local wanted = {}
 
-  after_each(function() meissa.init {} end)
+  teardown(kept_workers.stop)
 
   for _, road in ipairs(ROADS) do
     for _, engine in ipairs {"lua", "native"} do
       it(("with %s, %s"):format(name_of(road), engine), function()
-        meissa.init(road)
+        kept_workers.init(road)
         for _, delay in ipairs {60, 1000} do
           local got, plan = learn(X, y, delay, engine)
           assert.equal("served", plan.arrays.w.placement)
