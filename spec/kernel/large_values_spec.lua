@@ -2,6 +2,8 @@
 -- Captured tables that are sent once: they are recognised while they stay what they are, and any
 -- change to them is seen.
 local meissa = require "meissa"
+local ffi = require "ffi"
+local large_values = require "meissa.kernel.large_values"
 local serialize = require "meissa.kernel.serialize"
 local parallel = meissa.parallel
 
@@ -24,6 +26,20 @@ local function encodings(list, fn)
   end
   local ok, err = pcall(fn)
   serialize.encode = encode
+  assert.is_true(ok, err)
+  return count
+end
+
+-- How many tables are sent apart by what is encoded while fn runs.
+local function parts_apart(fn)
+  local encode, count = large_values.encode, 0
+  function large_values.encode(...)
+    local bytes, apart, known, lasting = encode(...)
+    count = count + #apart
+    return bytes, apart, known, lasting
+  end
+  local ok, err = pcall(fn)
+  large_values.encode = encode
   assert.is_true(ok, err)
   return count
 end
@@ -100,23 +116,60 @@ for _, shm in ipairs {true, false} do
       assert.equal(N * (N + 1) / 2 - 1, run())
     end)
 
-    it("are lists of lines, too", function()
-      local lines = {}
-      for k = 1, N do lines[k] = ("x"):rep(100) .. k end
-      local function run()
-        local sum, expected = 0, 0
-        for i in parallel(N) do sum = sum + #lines[i] + lines[i]:byte() end
-        for i = 1, N do expected = expected + #lines[i] + lines[i]:byte() end
-        assert.equal(expected, sum)
+    it("are lists of lines, too, shorter ones on the Lua engine", function()
+      for _, n in ipairs {400, N} do
+        local lines = {}
+        for k = 1, n do lines[k] = ("x"):rep(100) .. k end
+        local function run()
+          local sum, expected = 0, 0
+          for i in parallel(n) do sum = sum + #lines[i] + lines[i]:byte() end
+          for i = 1, n do expected = expected + #lines[i] + lines[i]:byte() end
+          assert.equal(expected, sum)
+        end
+        assert.equal(1, encodings(lines, run))
+        assert.equal(0, encodings(lines, run))
+        assert.equal(1, parts_apart(function()
+          lines[1] = lines[1]:rep(2)
+          run()
+        end))
+        lines[n / 2] = ("y"):rep(100) .. n / 2
+        assert.equal(1, encodings(lines, run))
+        assert.equal(0, encodings(lines, run))
       end
-      assert.equal(1, encodings(lines, run))
-      assert.equal(0, encodings(lines, run))
-      lines[N / 2] = ("y"):rep(100) .. N / 2
-      assert.equal(1, encodings(lines, run))
-      assert.equal(0, encodings(lines, run))
     end)
   end)
 end
+
+describe("tables that a worker has decoded", function()
+  local count = 0
+
+  -- What is decoded of a table with `length` letters, as number `number`.
+  local function decoded(number, length)
+    local options = {path = tostring, find_array = function() end}
+    local bytes = serialize.encode({{number, ("x"):rep(length)}}, 1, options)
+    local digest = "digest " .. count .. " " .. number
+    local value = large_values.decode(ffi.cast("const char *", bytes), #bytes, digest, 1)
+    assert.equal(number, value[1])
+    return value
+  end
+
+  -- How many of `all` are kept after the others came.
+  local function kept_of(all, length)
+    count = count + 1
+    local first, kept = {}, 0
+    for k = 1, all do first[k] = decoded(k, length) end
+    for k = all, 1, -1 do
+      if rawequal(first[k], (decoded(k, length))) then kept = kept + 1 else break end
+    end
+    return kept
+  end
+
+  it("are kept as long as they are few, or small", function()
+    assert.equal(8, kept_of(20, 1000000))
+    assert.equal(64, kept_of(80, 20000))
+    assert.equal(41, kept_of(60, 100000))
+  end)
+end)
 
 describe("a loop that has run", function()
   it("keeps no captured table alive", function()

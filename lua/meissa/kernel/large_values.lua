@@ -19,11 +19,13 @@ local interrupt = require "meissa.base.interrupt"
 
 local M = {}
 
---- Encoded bytes beyond which a captured value is taken out, and beyond which the user hears of it.
-M.LIMIT, M.NOTABLE = 262144, 8000000
+--- Encoded bytes beyond which a captured value is taken out, and beyond which the user hears of it;
+-- and beyond which it is where all is made anew for each execution but what was taken out.
+M.LIMIT, M.NOTABLE, M.LUA_LIMIT = 262144, 8000000, 16384
 
--- Tables that a worker keeps decoded.
-local MOST_KEPT = 8
+-- Tables that a worker keeps decoded, whatever their size, and how many as long as they have so
+-- many bytes together.
+local LEAST_KEPT, MOST_KEPT, MOST_BYTES = 8, 64, 4194304
 
 -- Arrays that hold the bytes, by digest: the same content travels once, whatever loops capture it.
 local WEAK = { __mode = "v" }
@@ -134,13 +136,13 @@ local function least_bytes(value)
 end
 
 -- Whether a value is beyond the limit for certain, which a part of it says.
-local function is_surely_large(value)
+local function is_surely_large(value, limit)
   local bytes, seen, queue = least_bytes(value), { [value] = true }, { value }
   local at = 1
-  while bytes <= M.LIMIT and type(queue[at]) == "table" do
+  while bytes <= limit and type(queue[at]) == "table" do
     for _, item in tables.each(queue[at]) do
       bytes = bytes + least_bytes(item)
-      if bytes > M.LIMIT then break end
+      if bytes > limit then break end
       if type(item) == "table" and not seen[item] then
         seen[item] = true
         queue[#queue + 1] = item
@@ -148,7 +150,7 @@ local function is_surely_large(value)
     end
     at = at + 1
   end
-  return bytes > M.LIMIT
+  return bytes > limit
 end
 
 local Packing = {}
@@ -157,7 +159,7 @@ Packing.__index = Packing
 -- A capture beyond the limit is remembered, and taken out if it can be.
 function Packing:take(c)
   local bytes, encoder, size = encode_alone(c, self.rest[c], self.options)
-  if size <= M.LIMIT then
+  if size <= self.limit then
     self.memory.large[c] = nil
     return
   end
@@ -173,9 +175,8 @@ function Packing:take_out(sure)
   for c = 1, self.count do
     local value, known = self.rest[c], self.memory.large[c]
     local stuck = known and not known.apart
-    if not stuck and SIZEABLE[type(value)] and not (sure and not is_surely_large(value)) then
-      self:take(c)
-    end
+    local may = not stuck and SIZEABLE[type(value)]
+    if may and (not sure or is_surely_large(value, self.limit)) then self:take(c) end
   end
 end
 
@@ -223,24 +224,28 @@ end
 -- @tab options as for serialize.encode @tab[opt] basics likewise
 -- @tab memory belongs to the kernel; `large[c]` says what is known of captures beyond the limit:
 -- {size =, path =, apart = whether it is sent once}
+-- @bool[opt] anew whether all is made anew for each execution, but what was taken out
 -- @treturn string the values without the tables apart
 -- @treturn table {{capture =, holder = {array =, digest =, length =}}, ...}
 -- @treturn func known(number, capture) gives the value that has this number in what is sent, or in
 -- the table apart that the capture is
 -- @treturn boolean whether equal contents are encoded to the same bytes: they are those of tables,
 -- and of functions that assign no variables from outside
-function M.encode(values, count, options, memory, basics)
+function M.encode(values, count, options, memory, basics, anew)
   memory.large = memory.large or {}
   local rest = {}
   for c, value in tables.each(values) do rest[c] = value end
+  local limit = anew and math.min(M.LIMIT, M.LUA_LIMIT) or M.LIMIT
   local packing = setmetatable({ rest = rest, count = count, options = options, memory = memory,
-    taken = {} }, Packing)
+    limit = limit, taken = {} }, Packing)
   packing:take_known()
   packing:take_out(true)
   local bytes, encoder = serialize.encode(rest, count, options, basics)
-  if #bytes > M.LIMIT then
+  -- Many values below the limit are looked at one by one again when there is much more of them.
+  if #bytes > limit and #bytes > 2 * (memory.small or 0) then
     packing:take_out()
     if #packing.taken > 0 then bytes, encoder = serialize.encode(rest, count, options, basics) end
+    memory.small = #bytes
   end
   if packing:overlaps(encoder) then
     for _, about in tables.each(memory.large) do
@@ -262,8 +267,17 @@ function M.encode(values, count, options, memory, basics)
   return bytes, apart, knower(encoder, packing.taken), encoder:is_lasting()
 end
 
--- Decoded tables by digest, and the digests in the order of their first use.
-local kept, order = {}, {}
+-- Decoded tables by digest, the digests in the order of their first use, and the bytes of all.
+local kept, order, kept_bytes = {}, {}, 0
+
+-- Forgets the oldest ones.
+local function forget()
+  while #order > MOST_KEPT or #order > LEAST_KEPT and kept_bytes > MOST_BYTES do
+    local digest = table.remove(order, 1)
+    kept_bytes = kept_bytes - kept[digest][3]
+    kept[digest] = nil
+  end
+end
 
 --- The table that travelled apart.
 -- @param pointer where its bytes are @number length how many @string digest of them
@@ -273,9 +287,10 @@ function M.decode(pointer, length, digest, c)
   if not kept[digest] then
     local bytes = ffi.string(pointer, length)
     local objects = {}
-    kept[digest] = { unpack_values.decode(bytes, { globals = _G, objects = objects })[c], objects }
-    order[#order + 1] = digest
-    if #order > MOST_KEPT then kept[table.remove(order, 1)] = nil end
+    local value = unpack_values.decode(bytes, { globals = _G, objects = objects })[c]
+    kept[digest] = { value, objects, length }
+    order[#order + 1], kept_bytes = digest, kept_bytes + length
+    forget()
   end
   return kept[digest][1], kept[digest][2]
 end

@@ -56,7 +56,7 @@ local function sort_out(values, needed)
 end
 
 -- Any values that can travel, large tables apart.
-local function encode_any(values, needed, static, bindings, basics)
+local function encode_any(values, needed, static, bindings, part, basics)
   local info, sent = static.info, {}
   for _, c in ipairs(needed) do sent[c] = values[c] end
   return large_values.encode(sent, needed[#needed] or 0, {
@@ -64,7 +64,7 @@ local function encode_any(values, needed, static, bindings, basics)
     find_array = memory.finder(values, bindings),
     code = "BDY", modules = bindings.requires and bindings.modules,
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
-  }, static, basics)
+  }, static, basics, part == "lua")
 end
 
 -- The same. What was encoded is used again as long as all that captured functions and tables lead
@@ -77,7 +77,7 @@ local function encode_again(values, others, static, bindings, part)
     static.large = kept.large
     return kept.bytes, kept.apart, kept.known
   end
-  local bytes, apart, known, lasting = encode_any(values, others, static, bindings)
+  local bytes, apart, known, lasting = encode_any(values, others, static, bindings, part)
   bindings.encoded = version and lasting and {
     static = static, part = part, version = version, bytes = bytes, apart = apart, known = known,
     large = static.large} or nil
@@ -95,7 +95,7 @@ local function carried(values, static, bindings, native, basics)
   static.needed[part] = needed
   basics = not alone and basics or nil -- machine code asks for none
   if basics then
-    local bytes, apart, known = encode_any(values, needed, static, bindings, basics)
+    local bytes, apart, known = encode_any(values, needed, static, bindings, part, basics)
     static.travelled = true
     return bytes, apart, known
   end
