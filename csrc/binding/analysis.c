@@ -147,7 +147,7 @@ static int loop_captures(lua_State *L) {
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     push_capture(L, &loop->captures[c], used[c], through[c]);
-    ms_field_set_boolean(L, "reads", is_read_only(loop, c));
+    ms_field_set_boolean(L, "only_read", is_read_only(loop, c));
     lua_rawseti(L, -2, (int)c + 1);
   }
   return 1;

@@ -43,8 +43,8 @@ local function describe_array(binding, about)
 end
 
 -- A binding for a value that is found `depth` fields into a capture.
--- @bool[opt] reads whether elements of it may be read
-local function bind(state, value, depth, reads)
+-- @bool[opt] only_read whether the body reads its elements, and stores none
+local function bind(state, value, depth, only_read)
   local kind = type(value)
   local binding = { kind = kind, depth = depth, value = value }
   if PLAIN[kind] then
@@ -69,7 +69,7 @@ local function bind(state, value, depth, reads)
     binding.impure = "io"
   elseif objects.is(value) then
     binding.objects = objects.methods.dim(value)
-  elseif kind == "table" and reads then
+  elseif kind == "table" and only_read then
     binding.numbers = numbers.levels(value)
   end
   return binding
@@ -336,7 +336,7 @@ local function bind_captures(state, captures, lookup)
     local root = lookup(capture)
     holder, key = capture.reach == "global" and state.env, capture.root
     local value, depth = follow(state, root, capture.fields, note_step)
-    local binding = bind(state, value, depth, capture.reads)
+    local binding = bind(state, value, depth, capture.only_read)
     bindings[c], binding.root = binding, root
     if type(holder) == "table" then slots.note_holders(state.holders, holder, key) end
     if value == nil and holder == package.loaded then
