@@ -98,6 +98,11 @@ local bodies = {
   { "a local", "local x = F[i] * third local y = x s = s + y", f(F1 * f(third)) },
   { "a local that is assigned", "local x = F[i] if x > 0 then x = x * third end s = s + x",
     f(F1 * f(third)) },
+  { "the index of a loop from a captured number", [[for k = one, 2 do W[i][k] = W[i][k] - k end
+    s = s + W[i][1] ]], f(F1 - 1) },
+  { "the index of a loop with steps that are no integers",
+    [[for k = 1 + third, 1.5, third do s = s + W[i][math.floor(k)] * k end]],
+    f(F1 * f(1 + third)) },
   { "what a loop carries", "local x = 1 for k = 1, 2 do W[i][1] = k x = x * third end s = s + x",
     third * third },
   { "a sum of floats", "local x = 0 for k = 1, 4095 do x = x + G[i][k] end s = s + x",

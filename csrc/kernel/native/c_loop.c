@@ -125,7 +125,7 @@ static void know_variable(ms_writer *w, const ms_node *loop, const ms_end *start
                           const ms_end *limit, int64_t step, const char *index) {
   const ms_symbol *symbol = loop->symbols[0];
   ms_c_local *local = ms_c_local_of(w, symbol);
-  *local = (ms_c_local){.frames = w->frames, .loop = loop, .down = step < 0};
+  *local = (ms_c_local){.region = w->region, .frames = w->frames, .loop = loop, .down = step < 0};
   local->start = start->number;
   local->limit = limit->number;
   local->least = step > 0 ? start->whole.least : limit->whole.least;
@@ -252,7 +252,7 @@ static void write_number_loop(ms_writer *w, const ms_node *loop, const char *sta
   }
   ms_c_line(w, "for (double %s = %s; %s; %s += %s) {", index, start, goes_on, index,
             step != NULL ? step : "1.0");
-  *ms_c_local_of(w, symbol) = (ms_c_local){.frames = w->frames};
+  *ms_c_local_of(w, symbol) = (ms_c_local){.region = w->region, .frames = w->frames};
   declare_variable(w, loop, index, false);
   ms_c_block(w, loop->kid[3]);
   ms_c_line(w, "}");
