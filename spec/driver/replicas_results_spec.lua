@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- What functions of meissa.replicas return: the same with workers and without.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 describe("what a replica returns", function()
-  teardown(function() meissa.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
 
   -- What it returns, and how that is called where it cannot travel.
   local RESULTS = {
@@ -23,7 +24,7 @@ describe("what a replica returns", function()
         "these, and functions over such: return what is needed of anything else."
       local line = debug.getinfo(each[1], "S").linedefined
       for workers = 0, 3 do
-        meissa.init {workers = workers, quiet = true}
+        kept_workers.init {workers = workers, quiet = true}
         local shown = meissa.zeros(3)
         local ok, err = pcall(meissa.replicas, 3, {}, function(r)
           r.shard(shown):fill(1)
@@ -43,7 +44,7 @@ describe("what a replica returns", function()
 
   it("gives back functions that a replica returns, with what they capture, everywhere", function()
     for workers = 0, 2 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local results = meissa.replicas(2, {}, function(r)
         local sum = meissa.full({2}, r.index)
         return {sum = function(x) return sum:sum() + x end}
@@ -54,7 +55,7 @@ describe("what a replica returns", function()
 
   it("gives back copies of captured arrays, which can be written, everywhere", function()
     for _, road in ipairs {{0, 2}, {2, 2}, {2, 2, shm = false}, {2, 1}} do
-      meissa.init {workers = road[1], shm = road.shm, quiet = true}
+      kept_workers.init {workers = road[1], shm = road.shm, quiet = true}
       local A, large = meissa.ones(3), meissa.ones(500)
       local S = meissa.sparse({3, 3}, {i = {1, 3}, j = {2, 1}, v = {5, 6}})
       local results = meissa.replicas(road[2], {}, function()

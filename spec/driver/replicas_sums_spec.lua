@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Sums of integers that do not fit into their type: one error, whoever forms them.
 local child = require "spec.support.child"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local ROADS = {{workers = 0}, {workers = 1}, {workers = 2}, {workers = 4},
@@ -17,11 +18,11 @@ end
 local function on_all_roads(fn)
   local counts = {}
   for _, road in ipairs(ROADS) do
-    meissa.init(road)
+    kept_workers.init(road)
     local result = fn()
     counts[result] = (counts[result] or 0) + 1
   end
-  meissa.init {}
+  kept_workers.init {}
   return counts
 end
 

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Topologies that replicas make themselves are what they say, wherever they were made.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local K = 4
@@ -22,14 +23,14 @@ local function exchanged(topology_of, options)
 end
 
 describe("topologies of r:exchange", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
 
   for _, options in ipairs {{}, {lags = {{0, 1}, {1, 1}}}} do
     for name, what in pairs {ring = "ring", regular = {regular = 2, seed = 3},
                              matrix = {matrix = MATRIX}} do
       it(("may be made in the function: %s, %s"):format(name, next(options) or "exact"), function()
         for _, road in ipairs {{workers = 0}, {workers = 2}, {workers = 3, shm = false}} do
-          meissa.init(road)
+          kept_workers.init(road)
           meissa.seed(1)
           local right = exchanged(function() return what end, options)
           meissa.seed(1)
@@ -49,7 +50,7 @@ describe("topologies of r:exchange", function()
                            matrix = {matrix = MATRIX}} do
     it("may be made outside, and replicas are where they would be: " .. name, function()
       for _, road in ipairs {{workers = 0}, {workers = 2}, {workers = 3, shm = false}} do
-        meissa.init(road)
+        kept_workers.init(road)
         local top, processes = meissa.topology(what, K), {}
         assert.same(exchanged(function() return what end, {}),
                     exchanged(function() return top end, {}))
@@ -71,7 +72,7 @@ describe("topologies of r:exchange", function()
 
   it("are what they were when they were made", function()
     for workers = 0, 2 do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       local right = exchanged(function() return {matrix = MATRIX} end, {})
       assert.same(right, exchanged(function(r)
         local M = meissa.zeros(K, K)
@@ -86,7 +87,7 @@ describe("topologies of r:exchange", function()
 
   it("are those of other replicas, or the exchange is refused", function()
     for workers = 0, 2 do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       local ok, err = pcall(exchanged, function(r)
         return meissa.topology({regular = 2, seed = r.index % 2}, r.count)
       end, {})

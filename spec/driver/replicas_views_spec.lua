@@ -2,14 +2,15 @@
 -- meissa.replicas with views, rows, sparse arrays and empty tables as what functions capture, are
 -- given, exchange and return: the same wherever replicas are, and what plain Lua says.
 local expect = require "spec.support.expect"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local function on_workers(fn)
   for _, workers in ipairs {0, 3} do
-    meissa.init {workers = workers}
+    kept_workers.init {workers = workers}
     fn(workers .. " workers")
   end
-  meissa.init {}
+  kept_workers.init {}
 end
 
 -- Plain tables of numbers in the place of arrays.
@@ -57,7 +58,7 @@ describe("Views in meissa.replicas", function()
 
   it("are shards without rows, where there are fewer rows than replicas", function()
     for _, workers in ipairs {0, 2, 5} do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       for rows = 0, 3 do
         local A, fixed = meissa.zeros(rows, 2), meissa.ones(rows)
         local sizes = meissa.replicas(4, {}, function(r)

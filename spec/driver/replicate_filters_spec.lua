@@ -4,6 +4,7 @@
 -- own until it is sent: nothing gets lost, and nobody is further from the others than the filter
 -- says.
 
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local seed = require "spec.support.seed"
 local tables = require "meissa.base.tables"
@@ -51,7 +52,7 @@ describe("where all tell all values, seed " .. seed .. ",", function()
     for replicas = 2, 4 do
       it(("%s loses nothing of %d replicas"):format(name, replicas), function()
         for _, workers in ipairs {0, 2} do
-          meissa.init {workers = workers}
+          kept_workers.init {workers = workers}
           local values, steps = run(replicas, tables.copy(options))
           local wanted = mean_of(steps, replicas)
           for i = 1, N do
@@ -95,7 +96,7 @@ describe("filters", function()
       return list
     end
     for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       local function every(bytes) return {bytes, bytes, bytes} end
       assert.same(every(3 * 64), bytes_of("ring", 3))
       assert.same(every(2 * 64 + 28 + 40), bytes_of("chain", 3))

@@ -30,20 +30,22 @@ local function put(session, running)
   debug.setupvalue(pool.session, RUNNING, running)
 end
 
---- meissa.init, but the workers that there are stay for the next call that asks for such.
+local generation -- the pool's since the last call
+
+--- meissa.init, but the workers that there are stay for the next call that asks for such; not those
+-- that meissa.init itself was asked for since.
 function M.init(options)
   local _, session = debug.getupvalue(pool.session, SESSION)
   local _, running = debug.getupvalue(pool.session, RUNNING)
-  if session then
+  if session and pool.generation == generation then
     local key = key_of(running)
-    if kept[key] then kept[key][1]:stop() end
     kept[key] = {session, running}
     put(nil, nil)
   end
   meissa.init(options)
   local key = key_of(configuration())
   if kept[key] then put(unpack(kept[key])) end
-  kept[key] = nil
+  kept[key], generation = nil, pool.generation
 end
 
 --- Stops them all.
