@@ -4,9 +4,10 @@
  *
  * core.launches(kinds) -> again, sites: `again(...)`, called with the arguments of meissa.parallel,
  * looks by the running function and its line whether a launch in `sites` fits what is captured now;
- * runs the loop, assigns its variables, and gives the launch. Else it gives nothing, and has done
- * nothing: whatever is not as it was is for the long way. Nothing that may raise is called while a
- * loop runs. */
+ * runs the loop, assigns its variables, and gives the launch. Else it gives nil and has done
+ * nothing: whatever is not as it was is for the long way. As a third value it gives the launch that
+ * fits but for its plans, if there is one: none is for the numbers of now. Nothing that may raise
+ * is called while a loop runs. */
 #include "binding/launch.h"
 
 #include <lauxlib.h>
@@ -92,10 +93,12 @@ static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms
   return true;
 }
 
+typedef enum trial { DIFFERS, WANTS_PLAN, RAN } trial;
+
 /* Runs the loop if all is as it was. The launch is at the top of the stack. */
-static bool try(lua_State *L, const ms_running *of, int count) {
+static trial try(lua_State *L, const ms_running *of, int count) {
   ms_launch *each = lua_touserdata(L, -1);
-  if (each == NULL) return false;
+  if (each == NULL) return DIFFERS;
   lua_getfenv(L, -1);
   int environment = lua_gettop(L);
   ms_running at = *of;
@@ -108,12 +111,14 @@ static bool try(lua_State *L, const ms_running *of, int count) {
               is_called(L, each, &at, environment) &&
               ms_launch_read_captures(L, each, &at, environment, KINDS, each->numbers);
   lua_settop(L, environment);
-  const ms_known_plan *known = same ? ms_known_plans_find(&each->plans, each->numbers) : NULL;
-  if (same && known == NULL)
+  if (!same) return DIFFERS;
+  const ms_known_plan *known = ms_known_plans_find(&each->plans, each->numbers);
+  if (known == NULL)
     known = ms_plan_line_follow(&each->line, &each->plans, each->numbers, each->step);
-  if (known == NULL || !run_plan(L, each, &at, known->plan)) return false;
+  if (known == NULL) return WANTS_PLAN;
+  if (!run_plan(L, each, &at, known->plan)) return DIFFERS;
   assign_results(L, each, &at);
-  return true;
+  return RAN;
 }
 
 #define STOCK_MASK (LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
@@ -127,7 +132,7 @@ static bool take_interrupt(lua_State *L, lua_Hook before) {
   return came;
 }
 
-/* again(...) -> launch, whether Ctrl-C came meanwhile; or nothing */
+/* again(...) -> launch, whether Ctrl-C came meanwhile; or nil, nil, the launch that wants a plan */
 static int run_again(lua_State *L) {
   lua_Debug frame;
   lua_Hook hook = lua_gethook(L);
@@ -141,18 +146,24 @@ static int run_again(lua_State *L) {
   if (!lua_istable(L, -1)) return 0;
   lua_rawgeti(L, -1, frame.currentline);
   if (!lua_istable(L, -1)) return 0;
-  int list = lua_gettop(L);
+  int list = lua_gettop(L), wanting = 0;
   for (int k = 1; k <= (int)lua_objlen(L, list); k++) {
     lua_rawgeti(L, list, k);
     int own = lua_gettop(L);
-    if (try(L, &at, count)) {
-      lua_settop(L, own);
+    trial now = try(L, &at, count);
+    lua_settop(L, own);
+    if (now == RAN) {
       lua_pushboolean(L, take_interrupt(L, hook));
       return 2;
     }
+    if (now == WANTS_PLAN && wanting == 0) wanting = k;
     lua_settop(L, list);
   }
-  return 0;
+  if (wanting == 0) return 0;
+  lua_pushnil(L);
+  lua_pushnil(L);
+  lua_rawgeti(L, list, wanting);
+  return 3;
 }
 
 /* ---- methods ---- */

@@ -163,6 +163,48 @@ describe("small loops over other arrays in each execution", function()
     assert.equal(before + 40, launches.executions)
   end)
 
+  it("are known by their shapes where numbers change, too", function()
+    local A = meissa.rand({N + 40, N}, {seed = 3})
+    local B, C = meissa.zeros(N + 40), meissa.rand({N + 40, N}, {seed = 4})
+    local function add(x, row, k, n) -- both move with k
+      for i in parallel({k, n}, {engine = "native"}) do x[i] = A[i][k % N + 1] + row[k % N + 1] end
+    end
+    until_launched(function() add(B, C[1]:clone(), 1, N) end)
+    for k = 2, 5 do add(B, C[k]:clone(), k, N + k - 1) end
+    local before = launches.executions
+    for k = 6, 40 do
+      add(B, C[k]:clone(), k, N + k - 1)
+      for i = k, N + k - 1 do
+        assert.equal(A[i][k % N + 1] + C[k][k % N + 1], B[i])
+      end
+    end
+    assert.equal(before + 35, launches.executions)
+    assert.equal(N, meissa.last().grid[1])
+    for k = 1, 10 do add(B, C[k]:clone(), 1 + 3 * k % 7, N + k * k % 11) end
+    before = launches.executions
+    for k = 1, 10 do add(B, C[k]:clone(), 1 + 3 * k % 7, N + k * k % 11) end
+    assert.equal(before + 10, launches.executions)
+  end)
+
+  it("have the kernel for the numbers that there are", function()
+    local function total(x, m)
+      local s = 100
+      for i in parallel(N, {engine = "native"}) do
+        if m > 5 then s = s + x[i] else s = x[i] end
+      end
+      return s
+    end
+    local function check(m)
+      local x = meissa.zeros(N)
+      for i = 1, N do x[i] = i end
+      assert.equal(m > 5 and 100 + N * (N + 1) / 2 or N, total(x, m))
+    end
+    until_launched(function() check(6) end)
+    for _ = 1, 4 do check(5) end
+    for _ = 1, 4 do check(7) end
+    for m = 1, 10 do check(m) end
+  end)
+
   it("see what is shaped otherwise, is freed, or cannot be written", function()
     local w = world()
     simple_until_launched(w)

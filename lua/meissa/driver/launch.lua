@@ -53,10 +53,11 @@ end
 -- a launch fits.
 -- @return the launch; nil: nothing has been done
 -- @return whether Ctrl-C came meanwhile
+-- @return where nothing has been done: a launch that fits but has no plan for these numbers, or nil
 function M.again(...)
   check_workers()
-  local launch, interrupted = run_again(...)
-  if not launch then return nil end
+  local launch, interrupted, wanting = run_again(...)
+  if not launch then return nil, nil, wanting end
   random.count_loop()
   M.executions = M.executions + 1
   if M.executions % OFTEN == 0 then remember.touch(launch:kept().record) end
@@ -307,52 +308,6 @@ local function numbers_of(run)
   return list
 end
 
--- After so many lines in vain no more are tried for a launch.
-local MOST_FAILED = 4
-
--- Whether a run's verdict holds for all numbers on the line from its own by steps of `each`.
-local function is_steady(run, parameters, each, reach)
-  local space, at = run.space, 0
-  for c, binding in ipairs(run.bindings) do
-    if parameters[c] then
-      at = at + 1
-      binding.each = each[at]
-    end
-  end
-  local lo, hi = {}, {}
-  for d in ipairs(space.ranges) do
-    lo[d], hi[d] = each[at + 2 * d - 1], each[at + 2 * d]
-    if (hi[d] - lo[d]) % space.ranges[d][3] ~= 0 then return false end
-  end
-  space.steady = {least = -reach, most = reach, lo = lo, hi = hi}
-  local steady = core.is_steady(run.record.loop, run.bindings, space, run.plan)
-  space.steady = nil
-  for _, binding in ipairs(run.bindings) do binding.each = nil end
-  return steady
-end
-
--- Where a driver loop moves numbers by the same step twice, finds out whether it may go on so.
-local function look_ahead(launch, kept, run, numbers)
-  local last, before = kept.last, kept.each
-  kept.last = numbers
-  if not last or kept.failed == MOST_FAILED or run.space.array then return end
-  local each, reach = steps.between(last, numbers)
-  kept.each = each
-  if not each or not before or not steps.are_same(each, before) then return end
-  if not is_steady(run, kept.parameters, each, reach) then
-    kept.failed = kept.failed + 1
-    return
-  end
-  local space, bindings = tables.copy(run.space), tables.copy(run.bindings)
-  for c, binding in ipairs(run.bindings) do
-    bindings[c] = tables.copy(binding)
-    bindings[c].value = nil
-  end
-  kept.line = {space = space, bindings = bindings, plan = run.plan}
-  launch:set_line(numbers, each, -reach, reach,
-                  ffi.cast("void *", grids.terms(run.plan, run.space)))
-end
-
 -- Lets a launch be found by its call.
 local function place(launch, func, line)
   local lines = sites[func] or {}
@@ -366,13 +321,10 @@ local function place(launch, func, line)
   list[MOST_LAUNCHES + 1] = nil
 end
 
---- Keeps what a loop has run with.
--- @tab run the run, which was small @tab known its situation's `small` (see meissa.driver.small)
--- @param func the function with the loop @number line of the call
--- @func parallel what its call has called
-function M.keep(run, known, func, line, parallel)
-  if not suits(run) then return end
-  check_workers()
+-- The launch for a run: that which has all but the plan, though it may be of other arrays, if it
+-- has the kernel; else that of these arrays, which is made if it is not there.
+local function find_launch(run, known, parallel, wanting)
+  if wanting and wanting:kept().small.object == known.object then return wanting end
   known.launches = known.launches or {}
   local key = options_key(run.space.options)
   local launch = known.launches[key]
@@ -380,13 +332,25 @@ function M.keep(run, known, func, line, parallel)
     launch = make(run, known, parallel) or false
     known.launches[key] = launch
   end
+  return launch
+end
+
+--- Keeps what a loop has run with.
+-- @tab run the run, which was small @tab known its situation's `small` (see meissa.driver.small)
+-- @param func the function with the loop @number line of the call
+-- @func parallel what its call has called
+-- @param[opt] wanting what M.again gave as its third
+function M.keep(run, known, func, line, parallel, wanting)
+  if not suits(run) then return end
+  check_workers()
+  local launch = find_launch(run, known, parallel, wanting)
   if not launch then return end
   local kept = launch:kept()
   local number, numbers = kept.count % MOST_PLANS + 1, numbers_of(run)
   run.record.recent[1].written.recalled = true -- by the launch
   if launch:add(numbers, run.grid.core, number) then
     kept.plans[number], kept.grids[number], kept.count = run.plan, run.grid, kept.count + 1
-    look_ahead(launch, kept, run, numbers)
+    steps.look_ahead(launch, kept, run, numbers)
   end
   place(launch, func, line)
 end

@@ -143,8 +143,8 @@ end
 --- The iterator of a parallel loop; see the manual.
 -- Errors: SRC DEP OPT ARR BDY WRK INT NET.
 function M.parallel(...)
-  local launch, interrupted = nil, nil
-  if not nesting.in_body then launch, interrupted = launches.again(...) end
+  local launch, interrupted, wanting = nil, nil, nil
+  if not nesting.in_body then launch, interrupted, wanting = launches.again(...) end
   if launch then
     last_plan = launch
     if interrupted then failures.raise_interrupted(debug.getinfo(2, "Sl")) end
@@ -193,7 +193,9 @@ function M.parallel(...)
     assigned = run_held(run, speculate.run, run, run_on_workers, run_blocks_here)
   end
   failures.assign(run, slots, assigned, func, 2)
-  if run.small then launches.keep(run, run.small, func, info.currentline, M.parallel) end
+  if run.small then
+    launches.keep(run, run.small, func, info.currentline, M.parallel, wanting)
+  end
   return finished
 end
 
