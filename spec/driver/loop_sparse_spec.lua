@@ -29,6 +29,26 @@ for _, shm in ipairs {true, false} do
       assert.same({5, 12, 51, 0}, {X[5], X[6], X[7], X[8]})
     end)
 
+    it("is not there for machine code that does not come to it", function()
+      local S, X, cfg = entries(), meissa.zeros(20), {on = false}
+      local function sums(i)
+        local sum = S[i][5]
+        for _, v in S[i]:nonzeros() do sum = sum + v end
+        return sum
+      end
+      for pass = 1, 3 do
+        local on = pass == 2
+        cfg.on = on
+        for i in parallel(20, {engine = "native"}) do
+          X[i] = 0
+          if on then X[i] = sums(i) end
+          if cfg.on and i > 5 then X[i] = X[i] + S[i][9] end
+        end
+        assert.equal("native", meissa.last().engine)
+        assert.same(on and {2, 2, 14, 0} or {0, 0, 0, 0}, {X[5], X[6], X[7], X[8]})
+      end
+    end)
+
     it("keeps what the body writes, also for the next loop over it", function()
       for _, ordered in ipairs {true, false} do
         local S, sum = entries(), 0

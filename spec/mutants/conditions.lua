@@ -134,6 +134,8 @@ return {
      "if (binding->depth != capture->field_count) return false;\n  if (walk->dead",
      "if (binding->kind > MS_BIND_STRING || binding->depth != capture->field_count) " ..
      "return false;\n  if (walk->dead", finders = {dead}},
+    {"rows that nothing comes to are looked for", "lua/meissa/kernel/native.lua",
+     "if not rows then", "if false then", finders = {{spec = "spec/driver/loop_sparse_spec.lua"}}},
   }),
   {rule = "a user's word lifts what is possible, and nothing else",
    finders = {{spec = "spec/depend/assume_spec.lua"}}, mutants = {

@@ -103,8 +103,11 @@ local fill_by_kind = {
     set_value(slot, values[param.at])
   end,
   rows = function(slot, param, _, operands)
-    local rows = operands[param.at].rows
-    local part = param.dim
+    local rows, part = operands[param.at].rows, param.dim
+    if not rows then -- no iteration comes to where the body reads them
+      slot.pointer = nil
+      return
+    end
     local vector = part == 1 and rows.start or part == 2 and rows.values or rows.columns[part - 2]
     slot.pointer = ffi.cast("void *", vector)
   end,
