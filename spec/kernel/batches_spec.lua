@@ -2,6 +2,7 @@
 -- Bodies of which machine code makes the draws of many iterations at once, or counts with integers:
 -- they give what LuaJIT gives, whoever runs them.
 local child = require "spec.support.child"
+local expect = require "spec.support.expect"
 
 -- Prints a line for each loop: its name, what it gave, and its engine.
 local program = [[
@@ -131,4 +132,34 @@ describe("draws of many iterations, and counts", function()
       end
     end)
   end
+end)
+
+-- Each body's machine code is kept by the name of the line that it begins in.
+local drawing = [[
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local Model = {}
+Model.__index = Model
+function Model.new() return setmetatable({w = meissa.randn {8}}, Model) end
+function Model:noise() return meissa.normal() end
+function Model:rate(x) return self.eta * x end
+function Model:twice(i) return self:rate(i) + self:noise() end
+local A, model = meissa.zeros(8), setmetatable({eta = 0.5}, Model)
+local native = {engine = "native"}
+for i in parallel(8, native) do A[i] = model:rate(i) end
+for i in parallel(8, native) do A[i] = model.eta + i end
+for i in parallel(8, native) do A[i] = model:noise() end
+for i in parallel(8, native) do A[i] = model:twice(i) end
+for i in parallel(8, native) do A[i] = i > 3 and meissa.random() or model:rate(i) end
+]]
+
+it("machine code has the place of draws where it draws, not where captures could", function()
+  expect.with_directory(function(directory)
+    child.script(drawing, {env = "MEISSA_WORKERS=1 MEISSA_KEEP_C=" .. directory})
+    for line, draws in pairs {[11] = false, [12] = false, [13] = true, [14] = true, [15] = true} do
+      local text = child.shell(("cat %s/script.lua_%d_*.c"):format(directory, line))
+      assert.truthy(text:find("ms_native_run", 1, true), text)
+      assert.equal(draws, text:find("ms_place", 1, true) ~= nil, line)
+    end
+  end)
 end)

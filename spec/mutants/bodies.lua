@@ -230,4 +230,16 @@ return {
        "return space.serial and not space.check and", "return space.serial and"},
     },
   },
+  {
+    rule = "machine code prepares draws where its text draws",
+    finders = {{spec = "spec/kernel/batches_spec.lua"}},
+    mutants = {
+      {"where what is captured could", "csrc/kernel/native/native_emit.c",
+       "w->drawing = ms_c_draws_any(w);",
+       "w->drawing = ms_c_draws_any(w) || ms_emitter_draws(w->emitter->job);"},
+      {"functions that it calls are let be", "csrc/kernel/native/c_draws.c",
+       "  for (const ms_callee *each = w->typed->callees; each != NULL;",
+       "  for (const ms_callee *each = NULL; each != NULL;"},
+    },
+  },
 }

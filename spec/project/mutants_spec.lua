@@ -93,6 +93,7 @@ local PROMISED = {
   "what is drawn ahead is what would be drawn",
   "tables that lead nowhere are known by a look at each entry, or their encoding",
   "bodies that draw as often in each iteration draw what others do",
+  "machine code prepares draws where its text draws",
   "sums to which a body adds whole numbers alone are integers",
   "kernels have what they need of the prelude",
   "kernels are quick for the extents of now, others where these are met",

@@ -111,7 +111,7 @@ static void nest_loop(ms_writer *w, uint32_t d, ms_c_innermost *innermost) {
 static bool in_stretches(const ms_writer *w, bool entries) {
   const ms_kernel_job *job = w->emitter->job;
   return entries && job->space->shared && extent_of(w, w->emitter->dims - 1)->range.step == 1 &&
-         !ms_emitter_draws(job) && w->emitter->value == NULL;
+         !w->drawing && w->emitter->value == NULL;
 }
 
 /* Begins a stretch, to entry ms_to: as long as it is, its second half is looked at for more, of
@@ -244,7 +244,7 @@ static void write_inside(ms_writer *w, const void *body) {
 
 static void write_iteration(ms_writer *w, bool entries) {
   ms_c_variables_begin(w);
-  if (ms_emitter_draws(w->emitter->job)) ms_c_draws_begin(w, draw_index(w, entries));
+  if (w->drawing) ms_c_draws_begin(w, draw_index(w, entries));
   declare_loop_variables(w, entries);
   ms_c_line(w, "{");
   ms_c_region(w, w->emitter->body, write_inside, w->emitter->body);
@@ -287,7 +287,7 @@ static void write_jammed(ms_writer *w, uint32_t d, const char *end) {
                       .name = ms_c_text(w, "x%u", d + 1),
                       .last = end,
                       .step = extent_of(w, d)->range.step};
-  if (ms_emitter_draws(w->emitter->job) || w->emitter->value != NULL) return;
+  if (w->drawing || w->emitter->value != NULL) return;
   ms_c_jam(w, &outer);
 }
 
@@ -353,7 +353,7 @@ void ms_c_function(ms_writer *w) {
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
   w->batches = false;
-  if (ms_emitter_draws(w->emitter->job))
+  if (w->drawing)
     ms_c_draws_declare(w, draw_dims(w, entries), entries && !w->emitter->job->space->positions);
   ms_c_tables_begin(w);
   ms_c_variables_declare(w);

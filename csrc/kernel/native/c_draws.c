@@ -50,6 +50,29 @@ static bool is_last(const ms_node *statement) {
          (block->parent == NULL || block->parent->kind == MS_FUNCTION);
 }
 
+/* Whether a node calls what gives random numbers. */
+static bool is_draw(const ms_typed *typed, const ms_node *node) {
+  if (node->kind != MS_CALL) return false;
+  ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
+  if (called.object != MS_OBJECT_BUILTIN) return false;
+  const ms_library *entry = ms_library_find(called.name, node->kids - 1);
+  return entry != NULL && entry->shape >= MS_LIBRARY_RANDOM;
+}
+
+static bool visit_draw(ms_node *node, void *context) {
+  ms_drawn *drawn = context;
+  drawn->count += is_draw(drawn->typed, node);
+  return drawn->count == 0;
+}
+
+bool ms_c_draws_any(const ms_writer *w) {
+  ms_drawn drawn = {.typed = w->typed};
+  ms_node_walk(w->emitter->body, visit_draw, &drawn);
+  for (const ms_callee *each = w->typed->callees; each != NULL; each = each->next)
+    ms_node_walk(each->node->function->body, visit_draw, &drawn);
+  return drawn.count > 0;
+}
+
 static void look_at_call(ms_drawn *drawn, const ms_node *call) {
   const ms_node *function = ms_typed_called(drawn->typed, call);
   if (function != NULL && ms_typed_cycle(drawn->typed, function) == 0) {
@@ -57,11 +80,7 @@ static void look_at_call(ms_drawn *drawn, const ms_node *call) {
     if (drawn->fixed) look(drawn, function->function->body);
     drawn->depth--;
   }
-  if (function != NULL || call->kind == MS_METHOD) return;
-  ms_kind_of called = ms_typed_expression(drawn->typed, call->kid[0]);
-  if (called.object != MS_OBJECT_BUILTIN) return;
-  const ms_library *entry = ms_library_find(called.name, call->kids - 1);
-  if (entry == NULL || entry->shape < MS_LIBRARY_RANDOM) return;
+  if (function != NULL || !is_draw(drawn->typed, call)) return;
   drawn->count++;
   drawn->fixed = drawn->fixed && !drawn->perhaps;
 }

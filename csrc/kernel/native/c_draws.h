@@ -17,6 +17,9 @@ typedef struct ms_c_innermost {
   const char *index; /* numbers that tell an iteration from others, as C */
 } ms_c_innermost;
 
+/* Whether the body, or a function that it calls, draws. */
+bool ms_c_draws_any(const ms_writer *w);
+
 /* Declares what the body's draws need, `dims` numbers telling iterations from each other: where a
  * function begins. `again`: iterations that follow each other may have the same ones. */
 void ms_c_draws_declare(ms_writer *w, uint32_t dims, bool again);

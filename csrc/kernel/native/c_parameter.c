@@ -102,7 +102,7 @@ int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *al
     ms_param param = {.kind = MS_PARAM_LIMIT, .at = d, .dim = d};
     if (w->limit_used[d]) add_whole(w, info, all, param, ms_c_limit(w, d));
   }
-  if (ms_emitter_draws(job))
+  if (w->drawing)
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
   if (w->recursive != NULL)
     add(w, info, all, (ms_param){.kind = MS_PARAM_STACK}, "const int64_t ", "ms_stack");

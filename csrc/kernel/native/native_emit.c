@@ -17,6 +17,7 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_block.h"
+#include "kernel/native/c_draws.h"
 #include "kernel/native/c_parameter.h"
 #include "kernel/native/c_recursive.h"
 #include "kernel/native/c_variable.h"
@@ -74,6 +75,7 @@ static int prepare(ms_writer *w, ms_error *err) {
     if (code->local == NULL) return out_of_memory(err);
   }
   find_shared(w);
+  w->drawing = ms_c_draws_any(w);
   return 0;
 }
 
@@ -239,7 +241,7 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
    * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). In fast
    * mode it would pack fields of ms_draws into vectors, which takes longer than what it saves
    * (estimating pi: a quarter). */
-  if (ms_emitter_draws(w->emitter->job))
+  if (w->drawing)
     ms_text_add(w->out,
                 "#ifndef __clang__\n"
                 "#pragma GCC optimize(\"ira-algorithm=priority,no-tree-slp-vectorize\")\n"

@@ -198,6 +198,7 @@ typedef struct ms_writer {
   uint32_t lists;
   ms_cache_prefetch ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
+  bool drawing;   /* the text draws, whatever what the body captures could do; */
   bool batches;   /* draws are those of many iterations: c_draws.h; */
   uint32_t draws; /* how many are written, and which are numbers from 0 to 1 */
   bool draws_unit[MS_C_DRAWS];
