@@ -94,7 +94,7 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 
 # The headers that native kernels are compiled with, as bytes for csrc/kernel/native/prelude.c.
 PRELUDE := $(addprefix csrc/,kernel/native/native.h kernel/native/fault.h kernel/native/value.h \
-           kernel/native/small_rows.h kernel/native/four_sums.h \
+           kernel/native/fair.h kernel/native/small_rows.h kernel/native/four_sums.h \
            base/lua_math.h kernel/emit/lua_bit.h array/lanes.h array/rowwise.h \
            array/magnitudes.h array/touched.h base/philox.h base/normal.h kernel/emit/draws.h \
            kernel/emit/philox_lanes.h kernel/emit/ahead.h kernel/emit/batch.h)

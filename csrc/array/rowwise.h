@@ -19,7 +19,7 @@
 #include "array/lanes.h"
 #include "base/lua_math.h"
 
-/* What two rows of floats are computed in, beside a number or without one: kernel/native/value.h
+/* What two rows of floats are computed in, beside a number or without one: kernel/native/fair.h
  * says which numbers are fair. */
 #ifdef MS_FAST
 typedef float ms_float_number;

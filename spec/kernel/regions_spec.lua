@@ -22,7 +22,7 @@ local function world(entry)
   local floats = array.full({ 4 }, 0.7, { type = "float" })
   floats[2] = 1
   return {
-    third = third, big = big, tiny = 1e-50, s = 0, t = 0, one = 1,
+    third = third, big = big, tiny = 1e-50, small = 1e-30, s = 0, t = 0, one = 1,
     F = floats, D = array.full({ 4 }, 0.7), Q = array.full({ 4 }, 3, { type = "int32" }),
     L = array.full({ 4 }, 3, { type = "int64" }), E = array.full({ 1 }, entry or 0.7),
     W = row(3, 0.7), V = row(3, 0.3, "double"), X = row(1, 0.7), Y = row(1, 0.3, "double"),
@@ -126,6 +126,38 @@ local bodies = {
     "local function g(x, a) return x * a end s = s + g(F[i], tiny)", F1 * 1e-50 },
   { "a factor too small for float rows", "Z[i]:axpy(tiny, P[i]) s = s + Z[i][1]",
     f(1e-50 * f(1e38)) },
+  { "its negative", "s = s + F[i] * -tiny", F1 * -1e-50 },
+  { "a function of it", "s = s + F[i] * math.abs(tiny)", F1 * 1e-50 },
+  { "the larger of two", "s = s + F[i] * math.max(tiny, -third)", F1 * 1e-50 },
+  { "a product with it", "s = s + F[i] * (tiny * third)", F1 * (1e-50 * third) },
+  { "a choice of it", "s = s + F[i] * (F[i] > 5 and third or tiny)", F1 * 1e-50 },
+  { "a local that may be it", "local q = third if F[i] > 0 then q = tiny end s = s + F[i] * q",
+    F1 * 1e-50 },
+  { "a local that is nil else", "local q if F[i] > 0 then q = tiny end s = s + F[i] * q",
+    F1 * 1e-50 },
+  { "a local that an inner loop gives it",
+    "local q = third for k = 1, 1 do W[i][k] = 1 q = tiny end s = s + F[i] * q", F1 * 1e-50 },
+  { "a local that an inner loop gives what is made of it", [[local q = third
+      for k = 1, 1 do local e = Q[i] * 0 + tiny for l = 1, 1 do W[i][l] = 1 q = e end end
+      s = s + F[i] * q]], F1 * 1e-50 },
+  { "what a function gives", [[local function g(x) if F[i] > 5 then return third end return x end
+      s = s + F[i] * g(tiny)]], F1 * 1e-50 },
+  { "a product of captured numbers", "s = s + F[i] * (small * small)", F1 * (1e-30 * 1e-30) },
+  { "a power of one", "s = s + F[i] * small ^ 3", F1 * (1e-30) ^ 3 },
+  { "a product in a local", "local q = small * small s = s + F[i] * math.abs(-q)",
+    F1 * (1e-30 * 1e-30) },
+  { "a product in a function",
+    "local function g(x) return x * x end s = s + F[i] * math.max(g(small), -third)",
+    F1 * (1e-30 * 1e-30) },
+  { "a product with a variable",
+    "local e = D[i] * small for k = 1, 1 do s = s + W[i][k] * (e * small) end",
+    F1 * (D1 * 1e-30 * 1e-30) },
+  { "a product with an index",
+    "local e = D[i] * small for k = 1, 1 do s = s + W[i][k] * (i / 1e30 * e) end",
+    F1 * (1 / 1e30 * (D1 * 1e-30)) },
+  { "a product that floats hold", "s = s + F[i] * (third * -third)", f(F1 * f(third * -third)) },
+  { "what meets no float", "t = t + tiny * third s = s + F[i] * third", f(F1 * f(third)),
+    1e-50 * third },
   { "a captured 0", "local z = third - third s = s + (F[i] * third + z)", f(F1 * f(third)) },
 }
 
@@ -187,6 +219,21 @@ describe("regions in fast mode", function()
     assert(native.kernel(text_of "s = s + F[i]", env, { ranges = { { 1, 3 } } },
       { fast = true, pieces = 1 }))
     assert.equal(2 ^ 24 + 2, env.s)
+  end)
+
+  it("look at the numbers of captured lists", function()
+    local meissa = require "meissa"
+    local one, out = meissa.ones({ 8 }, { type = "float" }), meissa.zeros({ 8 }, { type = "float" })
+    local list = { 3, 1e39 }
+    local native_fast = { numeric = "fast", engine = "native" }
+    for i in meissa.parallel(8, native_fast) do out[i] = one[i] * list[2] * 1e-30 end
+    assert.equal(1e9, out[5])
+    for i in meissa.parallel(8, native_fast) do out[i] = one[i] * list[i % 2 + 1] * 1e-30 end
+    assert.equal(1e9, out[5])
+    for i in meissa.parallel(8, native_fast) do
+      for _, v in ipairs(list) do out[i] = one[i] * v * 1e-30 end
+    end
+    assert.equal(1e9, out[5])
   end)
 
   it("are what reports propose", function()

@@ -14,6 +14,8 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_induction.h"
 #include "kernel/native/c_lists.h"
+#include "kernel/native/c_plain.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
@@ -30,7 +32,7 @@ typedef struct ms_target {
   const char *key;  /* of an element of a sliced table, which is capture kind.array; or NULL */
   ms_kind_of kind;
   ms_representation_of form;
-  bool counter;
+  ms_c_local *local; /* the variable, if it is one of the body's, or NULL */
 } ms_target;
 
 /* An assignment, of whose targets one has parts that the others must not change. */
@@ -78,11 +80,10 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
     target->name = ms_c_variable(w, at);
   } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
     target->kind = *ms_typed_symbol(w->typed, node->symbol);
-    const ms_c_local *local = ms_c_local_of(w, node->symbol);
-    target->name = local->text;
-    target->form = local->form;
-    target->counter = local->counter;
-    if (target->name == NULL || local->given)
+    target->local = ms_c_local_of(w, node->symbol);
+    target->name = target->local->text;
+    target->form = target->local->form;
+    if (target->name == NULL || target->local->given)
       ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
@@ -119,7 +120,7 @@ static const char *converted(ms_writer *w, const ms_target *target, ms_c_value v
 static const char *as_whole(ms_writer *w, const ms_target *target, const ms_node *node) {
   if (target->slot.table != NULL || target->key != NULL) return NULL;
   if (target->name == NULL) return ms_c_stored_whole(w, target->site.kind.array, node);
-  return target->counter ? ms_c_counted(w, node) : NULL;
+  return target->local != NULL && target->local->counter ? ms_c_counted(w, node) : NULL;
 }
 
 static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c_value value,
@@ -140,6 +141,8 @@ static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c
   const char *to = target->name != NULL ? target->name : ms_c_target_lvalue(w, &target->site);
   const char *text = whole != NULL ? whole : converted(w, target, value, node);
   if (target->name == NULL) ms_c_touch_target(w, &target->site, to);
+  if (target->local != NULL)
+    ms_c_region_joins(w, &target->local->outside, &value, target->local->region);
   ms_c_line(w, "%s = %s;", to, text);
 }
 

@@ -28,12 +28,28 @@ static ms_c_value number(ms_representation_of form, ms_precision precision, cons
   return (ms_c_value){.form = form, .kind = ms_kind_number(precision), .text = text};
 }
 
-/* The C function of one step: of floats, or of doubles. */
-static const char *apply(ms_writer *w, const ms_library *entry, const char *first,
-                         const char *second, bool single) {
-  const char *name = single ? entry->single : entry->text;
-  if (second == NULL) return ms_c_text(w, "%s(%s)", name, first);
-  return ms_c_text(w, "%s(%s, %s)", name, first, second);
+/* What a builtin does with numbers: floats, or doubles. */
+static const char *apply(ms_writer *w, const ms_library *entry, const ms_c_value *values,
+                         uint32_t count, bool single) {
+  const char *name = single ? entry->single : entry->text, *text = values[0].text;
+  if (entry->most == 1) text = ms_c_text(w, "%s(%s)", name, text);
+  if (count == 1 && entry->most > 2 && entry->shape == MS_LIBRARY_BITS)
+    text = ms_c_text(w, "ms_bit_tobit(%s)", text);
+  for (uint32_t k = 1; k < count; k++)
+    text = ms_c_text(w, "%s(%s, %s)", name, text, values[k].text);
+  return text;
+}
+
+/* What a builtin of doubles gives in front of the region, if its arguments are known there. */
+static ms_c_early apply_early(ms_writer *w, const ms_library *entry, ms_c_value *values,
+                              uint32_t count) {
+  bool captured = true;
+  for (uint32_t k = 0; k < count; k++) {
+    values[k].text = values[k].early.text;
+    captured = captured && values[k].early.captured;
+    if (values[k].text == NULL) return (ms_c_early){0};
+  }
+  return ms_c_region_early(apply(w, entry, values, count, false), captured);
 }
 
 /* The precision of what a builtin gives for these arguments. */
@@ -130,6 +146,15 @@ static ms_complaint bad_argument(ms_writer *w, const char *name, const ms_node *
                         ms_c_text(w, format, at, name, "boolean")};
 }
 
+/* A value as a number, made of what it was made of. */
+static void take_number(ms_c_value *value, ms_representation_of form, ms_precision precision,
+                        const char *text) {
+  ms_c_value taken = number(form, precision, text);
+  taken.outside = value->outside;
+  taken.early = value->early;
+  *value = taken;
+}
+
 static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *entry) {
   if (entry->shape >= MS_LIBRARY_RANDOM) return draw(w, node, entry);
   ms_c_value values[MS_RETURNS];
@@ -147,8 +172,8 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
       ms_c_refuse(w, kid, "`%s` may be no number where a function that calls itself ends",
                   ms_c_source(w, kid));
     else if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
-      values[k] = number(
-          MS_FORM_DOUBLE, MS_ANY_PRECISION,
+      take_number(
+          &values[k], MS_FORM_DOUBLE, MS_ANY_PRECISION,
           ms_c_as_number(w, values[k], place, bad_argument(w, entry->name, place, node, k + 1)));
     if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT) {
       ms_c_refuse(w, kid, "`%s` is not known to be a number", ms_c_source(w, kid));
@@ -158,15 +183,15 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
     if (entry->shape == MS_LIBRARY_SELF) return values[k];
     const char *text =
         floats ? ms_c_as_float(w, values[k], kid) : ms_c_as_double(w, values[k], kid);
-    values[k] = number(form, precision, text);
+    take_number(&values[k], form, precision, text);
   }
   w->exact -= bits;
-  ms_c_value result = values[0];
-  if (entry->most == 1) result.text = apply(w, entry, result.text, NULL, floats);
-  if (count == 1 && entry->most > 2 && bits)
-    result.text = ms_c_text(w, "ms_bit_tobit(%s)", values[0].text);
-  for (uint32_t k = 1; k < count; k++)
-    result.text = apply(w, entry, result.text, values[k].text, floats);
+  ms_c_value result = number(form, precision, apply(w, entry, values, count, floats));
+  if (!floats && !bits) {
+    for (uint32_t k = 0; k < count; k++)
+      ms_c_region_joins(w, &result.outside, &values[k], w->region);
+    result.early = apply_early(w, entry, values, count);
+  }
   ms_c_round(&result, entry->name);
   return result;
 }
@@ -282,6 +307,7 @@ static void call_function(ms_writer *w, const ms_node *node, const ms_node *func
                      .call = node,
                      .results = values,
                      .result_count = count,
+                     .region = w->region,
                      .label = ms_c_text(w, "r%u", ++w->labels)};
   if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_body_line(w, node);
   w->inlined = &open;
@@ -357,13 +383,16 @@ void ms_c_return(ms_writer *w, const ms_node *node) {
   ms_c_value values[MS_RETURNS];
   uint32_t count = open->result_count < MS_RETURNS ? open->result_count : MS_RETURNS;
   ms_c_list(w, node, 0, values, count, count > 1);
+  const ms_node *body = open->function->function->body;
+  bool last = node->parent == body && body->kid[body->kids - 1] == node;
   for (uint32_t r = 0; r < count && w->why->line == 0; r++) {
     const ms_node *from = r < node->kids ? node->kid[r] : node;
-    ms_c_line(w, "%s = %s;", open->results[r].text,
-              ms_c_as_form(w, values[r], open->results[r].form, from));
+    ms_c_value *result = &open->results[r];
+    ms_c_line(w, "%s = %s;", result->text, ms_c_as_form(w, values[r], result->form, from));
+    ms_c_region_joins(w, &result->outside, &values[r], open->region);
+    if (last && !open->jumped) result->early = values[r].early;
   }
-  const ms_node *body = open->function->function->body;
-  if (node->parent == body && body->kid[body->kids - 1] == node) return;
+  if (last) return;
   open->jumped = true;
   ms_c_line(w, "goto %s;", open->label);
 }

@@ -16,6 +16,7 @@
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_list.h"
 #include "kernel/native/c_lists.h"
+#include "kernel/native/c_plain.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_rounded.h"
 #include "kernel/native/c_row.h"
@@ -45,7 +46,7 @@ static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
   switch (w->emitter->job->bindings[at].kind) {
     case MS_BIND_NUMBER: {
       ms_c_value value = value_of(kind, MS_FORM_DOUBLE, ms_c_captured(w, at));
-      value.outside = value.text;
+      ms_c_region_captured(w, &value);
       return value;
     }
     case MS_BIND_BOOLEAN:
@@ -58,25 +59,13 @@ static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
   }
 }
 
-/* What the present region makes of a local. */
-static void take_region(const ms_writer *w, const ms_c_local *known, const ms_symbol *symbol,
-                        ms_c_value *value) {
-  value->kind.precision = known->form == MS_FORM_FLOAT ? MS_SINGLE : MS_ANY_PRECISION;
-  if (known->form != MS_FORM_DOUBLE || !ms_c_is_single(w)) return;
-  if (ms_c_is_carried(w, symbol)) {
-    value->kind.precision = MS_FULL;
-  } else {
-    value->outside = known->region != w->region ? known->text : known->outside;
-  }
-}
-
 ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node *node) {
   const ms_c_local *known = ms_c_local_of(w, symbol);
   ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   if (known->text == NULL) return refused(w, node, "is a variable of another function");
   if (known->whole == NULL || known->text != known->whole) {
     ms_c_value number_of = value_of(kind, known->form, known->text);
-    take_region(w, known, symbol, &number_of);
+    ms_c_region_local(w, symbol, &number_of);
     ms_c_round_again(&number_of, known);
     return number_of;
   }
@@ -84,6 +73,7 @@ ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node
   ms_integer_value *whole = ms_c_integer(w, known->whole, known->least, known->most);
   if (whole != NULL) whole->small = known->small;
   value.whole = whole;
+  ms_c_region_local(w, symbol, &value);
   return value;
 }
 
@@ -148,7 +138,19 @@ static ms_c_value number_of_power(ms_writer *w, ms_c_value value, const ms_node 
   static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
                                     "attempt to perform arithmetic on a boolean value"};
   if (value.form == MS_FORM_DOUBLE || value.form == MS_FORM_FLOAT) return value;
-  return number(ms_c_as_number(w, value, node, says));
+  value.text = ms_c_as_number(w, value, node, says);
+  value.form = MS_FORM_DOUBLE;
+  value.kind = ms_kind_number(MS_ANY_PRECISION);
+  return value;
+}
+
+/* a op b of doubles, or of floats. */
+static const char *operation(ms_writer *w, ms_op op, const char *a, const char *b, bool single) {
+  if (op == MS_OP_MOD)
+    return ms_c_text(w, single ? "ms_float_mod(%s, %s)" : "ms_mod(%s, %s)", a, b);
+  if (op == MS_OP_POW)
+    return ms_c_text(w, single ? "ms_float_pow(%s, %s)" : "ms_math_pow(%s, %s)", a, b);
+  return ms_c_text(w, "(%s %s %s)", a, ms_op_name(op), b);
 }
 
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
@@ -160,26 +162,22 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   if (power) right = number_of_power(w, right, node->kid[1]);
   const char *b = as_number(w, right, node->kid[1], single);
   const ms_integer_value *whole = NULL;
-  const char *text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
-  switch (node->op) {
-    case MS_OP_MOD:
-      text = ms_c_text(w, single ? "ms_float_mod(%s, %s)" : "ms_mod(%s, %s)", a, b);
-      break;
-    case MS_OP_POW:
-      text = ms_c_text(w, single ? "ms_float_pow(%s, %s)" : "ms_math_pow(%s, %s)", a, b);
-      break;
-    case MS_OP_ADD:
-    case MS_OP_SUB:
-      whole = ms_c_integer_sum(w, left.whole, right.whole, node->op == MS_OP_SUB);
-      break;
-    default:
-      if (node->op == MS_OP_MUL) whole = ms_c_small_product(w, left.whole, right.whole);
-  }
+  const char *text = operation(w, node->op, a, b, single);
+  if (node->op == MS_OP_ADD || node->op == MS_OP_SUB)
+    whole = ms_c_integer_sum(w, left.whole, right.whole, node->op == MS_OP_SUB);
+  if (node->op == MS_OP_MUL) whole = ms_c_small_product(w, left.whole, right.whole);
   if (whole != NULL && whole->small && !single)
     text = ms_c_widened(w, whole->text, whole->least, whole->most);
   ms_c_value value = value_of(kind, single ? MS_FORM_FLOAT : MS_FORM_DOUBLE, text);
   value.whole = whole;
   ms_c_round_sum(&value, &left, &right, node);
+  if (single) return value;
+  ms_c_region_joins(w, &value.outside, &left, w->region);
+  ms_c_region_joins(w, &value.outside, &right, w->region);
+  if (left.early.text != NULL && right.early.text != NULL)
+    value.early =
+        ms_c_region_early(operation(w, node->op, left.early.text, right.early.text, false),
+                          left.early.captured && right.early.captured);
   return value;
 }
 
@@ -238,49 +236,10 @@ static ms_c_value choose(ms_writer *w, const ms_node *node, const char *conditio
   }
   ms_text_free(&statements[0]);
   ms_text_free(&statements[1]);
-  return value_of(kind, form, result);
-}
-
-/* Nodes that are worth evaluating for nothing, so that compilers have no branch there. */
-#define MOST_PLAIN 24
-
-/* Calls that take no longer than an addition. */
-static bool is_extreme(const ms_writer *w, const ms_node *call) {
-  ms_kind_of called = ms_typed_expression(w->typed, call->kid[0]);
-  return called.object == MS_OBJECT_BUILTIN &&
-         (strcmp(called.name, "math.max") == 0 || strcmp(called.name, "math.min") == 0);
-}
-
-/* Of at most *left nodes. */
-static bool is_plain(const ms_writer *w, const ms_node *node, uint32_t *left) {
-  if (*left == 0) return false;
-  --*left;
-  switch (node->kind) {
-    case MS_NUMBER:
-    case MS_NAME:
-      return true;
-    case MS_PAREN:
-      return is_plain(w, node->kid[0], left);
-    case MS_UNARY:
-      return node->op != MS_OP_LEN && is_plain(w, node->kid[0], left);
-    case MS_BINARY:
-      if (node->op > MS_OP_MUL && node->op < MS_OP_EQ) return false;
-      return is_plain(w, node->kid[0], left) && is_plain(w, node->kid[1], left);
-    case MS_INDEX:
-      return is_plain(w, node->kid[0], left) && is_plain(w, node->kid[1], left);
-    case MS_CALL:
-      for (uint32_t k = 1; k < node->kids; k++) {
-        if (!is_plain(w, node->kid[k], left)) return false;
-      }
-      return is_extreme(w, node);
-    default:
-      return false;
-  }
-}
-
-bool ms_c_is_plain(const ms_writer *w, const ms_node *node) {
-  uint32_t most = MOST_PLAIN;
-  return is_plain(w, node, &most);
+  ms_c_value value = value_of(kind, form, result);
+  for (int s = 0; s < 2 && form != MS_FORM_FLOAT; s++)
+    ms_c_region_joins(w, &value.outside, &values[s], w->region);
+  return value;
 }
 
 /* `left and right`, `left or right`. Booleans are bits where the right one may be evaluated in any
@@ -336,8 +295,14 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   ms_c_value value = ms_c_expression(w, node->kid[0]);
   bool single = value.form == MS_FORM_FLOAT;
   const char *text = single ? value.text : ms_c_as_double(w, value, node->kid[0]);
-  return value_of(ms_kind_number(value.kind.precision), single ? MS_FORM_FLOAT : MS_FORM_DOUBLE,
-                  ms_c_text(w, "(-%s)", text));
+  ms_c_value negated =
+      value_of(ms_kind_number(value.kind.precision), single ? MS_FORM_FLOAT : MS_FORM_DOUBLE,
+               ms_c_text(w, "(-%s)", text));
+  ms_c_region_joins(w, &negated.outside, &value, w->region);
+  if (value.early.text != NULL)
+    negated.early =
+        ms_c_region_early(ms_c_text(w, "(-%s)", value.early.text), value.early.captured);
+  return negated;
 }
 
 const char *ms_c_condition(ms_writer *w, const ms_node *node) {
@@ -360,6 +325,7 @@ static ms_c_value literal(ms_writer *w, const ms_node *node) {
   ms_c_value value = number(ms_c_number(w, node->number));
   ms_integer_value whole = ms_c_integer_value_static(w, node);
   if (whole.known) value.whole = ms_c_integer(w, whole.text, whole.least, whole.most);
+  value.early = (ms_c_early){value.text, true};
   return value;
 }
 

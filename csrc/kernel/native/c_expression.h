@@ -22,11 +22,6 @@ ms_c_value ms_c_left_operand(ms_writer *w, const ms_node *node);
  * that runs lies in a register. */
 bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
 
-/* Whether an expression is worth evaluating for nothing: made of few numbers, names and elements by
- * sums, products, comparisons, math.max and math.min alone. Where it has no statements it stops
- * nowhere. */
-bool ms_c_is_plain(const ms_writer *w, const ms_node *node);
-
 /* Whether a node is `condition and yes or no` with a `yes` that is never false: one choice. The
  * last one is its second operand. */
 bool ms_c_is_choice(const ms_writer *w, const ms_node *node, const ms_node **condition,

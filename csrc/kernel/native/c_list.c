@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/extreme.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
@@ -52,6 +53,9 @@ ms_c_value ms_c_list_element(ms_writer *w, const ms_node *node) {
   ms_c_value read = {.form = MS_FORM_VALUE, .kind = kind, .text = "ms_nil"};
   const char *list = ms_c_list_name(w, node->kid[0]);
   if (list == NULL) return read;
+  const ms_node *at = ms_node_bare(node->kid[1]);
+  bool constant = at->kind == MS_NUMBER && !at->boxed;
+  ms_c_region_listed(w, list, constant ? ms_c_number(w, at->number) : NULL, &read);
   ms_integer_value key;
   if (ms_c_integer_value_within(w, node->kid[1], ms_c_text(w, "%s_n", list), &key)) {
     read.text = ms_c_text(w, "ms_number(%s[%s - 1])", list, key.text);
@@ -109,5 +113,6 @@ void ms_c_for_list(ms_writer *w, const ms_node *loop, const ms_node *list) {
       .element = {.form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION)},
       .from = ms_c_text(w, "%s[", name),
       .behind = " - 1]"};
+  ms_c_region_listed(w, name, NULL, &walk.element);
   ms_c_region(w, loop, ms_c_list_walk, &walk);
 }

@@ -45,7 +45,8 @@ ms_representation_of ms_c_local_form(const ms_writer *w, const ms_symbol *symbol
   return is_local_to_region(symbol) && !mixed ? form : MS_FORM_DOUBLE;
 }
 
-bool ms_c_is_carried(const ms_writer *w, const ms_symbol *symbol) {
+/* Whether the present region carries a variable from one iteration to the next. */
+static bool is_carried(const ms_writer *w, const ms_symbol *symbol) {
   if (!symbol->assigned || w->region == NULL || ms_c_local_of(w, symbol)->region == w->region)
     return false;
   return symbol->upvalue || ms_c_is_assigned_in(w->region->node, symbol, NULL);
@@ -66,11 +67,106 @@ static void ask(ms_text *conditions, const char *condition) {
   ms_text_format(conditions, "%s%s", conditions->length > 0 ? AND : "", condition);
 }
 
+static const char *is_fair(ms_writer *w, const char *text) {
+  return ms_c_text(w, "ms_is_fair_float(%s)", text);
+}
+
+static void add(ms_writer *w, const ms_c_outside **all, ms_c_outside number) {
+  for (const ms_c_outside *each = *all; each != NULL; each = each->next) {
+    if (strcmp(each->condition, number.condition) == 0) return;
+  }
+  ms_c_outside *added = ms_arena_take(w->arena, 1, sizeof *added);
+  if (added == NULL) {
+    w->failed = true;
+    return;
+  }
+  *added = number;
+  added->next = *all;
+  *all = added;
+}
+
+static void add_captured(ms_writer *w, ms_c_value *value, const char *condition) {
+  if (w->fast) add(w, &value->outside, (ms_c_outside){.condition = condition, .captured = true});
+}
+
+void ms_c_region_captured(ms_writer *w, ms_c_value *value) {
+  add_captured(w, value, is_fair(w, value->text));
+  value->early = (ms_c_early){value->text, true};
+}
+
+void ms_c_region_listed(ms_writer *w, const char *list, const char *element, ms_c_value *value) {
+  if (element == NULL) {
+    add_captured(w, value, ms_c_text(w, "ms_are_fair_floats(%s, %s_n)", list, list));
+    return;
+  }
+  value->early.captured = true;
+  value->early.text =
+      ms_c_text(w, "ms_list_get(%s, %s_n, ms_number(%s)).number", list, list, element);
+  add_captured(w, value, is_fair(w, value->early.text));
+}
+
+void ms_c_region_local(ms_writer *w, const ms_symbol *symbol, ms_c_value *value) {
+  const ms_c_local *known = ms_c_local_of(w, symbol);
+  bool own = known->region == w->region;
+  if (value->whole != NULL) {
+    if (!own && !symbol->assigned) value->early = (ms_c_early){value->text, false};
+    return;
+  }
+  value->kind.precision = known->form == MS_FORM_FLOAT ? MS_SINGLE : MS_ANY_PRECISION;
+  bool number = known->form == MS_FORM_DOUBLE;
+  if ((!number && known->form != MS_FORM_VALUE) || !ms_c_is_single(w)) return;
+  const char *text = number ? known->text : ms_c_text(w, "%s.number", known->text);
+  if (is_carried(w, symbol)) {
+    if (number) value->kind.precision = MS_FULL;
+  } else if (own) {
+    value->outside = known->outside;
+    value->early = known->early;
+  } else {
+    add(w, &value->outside,
+        (ms_c_outside){
+            .condition = is_fair(w, text), .home = known->region, .parts = known->outside});
+    value->early = (ms_c_early){text, false};
+  }
+}
+
+/* Whether what `home` sets is known in front of a region. */
+static bool is_before(const ms_region *home, const ms_region *region) {
+  if (home == NULL) return true;
+  do region = region->around;
+  while (region != NULL && region != home);
+  return region != NULL;
+}
+
+static void join(ms_writer *w, const ms_c_outside **all, const ms_c_outside *more,
+                 const ms_region *region) {
+  for (; more != NULL; more = more->next) {
+    if (is_before(more->home, region)) {
+      add(w, all, *more);
+    } else {
+      join(w, all, more->parts, region);
+    }
+  }
+}
+
+void ms_c_region_joins(ms_writer *w, const ms_c_outside **all, const ms_c_value *value,
+                       const ms_region *region) {
+  if (region != NULL && value->whole == NULL) join(w, all, value->outside, region);
+}
+
+ms_c_early ms_c_region_early(const char *text, bool captured) {
+  return (ms_c_early){strlen(text) > MS_GUARD_TEXT ? NULL : text, captured};
+}
+
+/* Careful texts ask of captured numbers where they are. */
+static void require(ms_writer *w, const char *condition, bool captured) {
+  ask(captured && w->careful == 0 ? &w->fits : &w->region->fits, condition);
+}
+
 void ms_c_region_takes(ms_writer *w, const ms_c_value *value) {
   if (value->outside == NULL || !ms_c_is_single(w)) return;
-  const char *condition = ms_c_text(w, "ms_is_fair_float(%s)", value->outside);
-  bool captured = value->outside[0] == 'c'; /* careful texts look where they are */
-  ask(captured && w->careful == 0 ? &w->fits : &w->region->fits, condition);
+  for (const ms_c_outside *each = value->outside; each != NULL; each = each->next)
+    require(w, each->condition, each->captured);
+  if (value->early.text != NULL) require(w, is_fair(w, value->early.text), value->early.captured);
 }
 
 /* ---- regions ---- */

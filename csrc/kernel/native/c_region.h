@@ -9,7 +9,9 @@
  * elements with subscripts that do not change in the region, of arrays that it does not write;
  * captured numbers, the entry's value and what is set outside are converted where they meet a
  * float. If the float of such a number is no fair one (0, subnormal or infinite where the number is
- * not), the region's text in double runs in place of the other.
+ * not), the region's text in double runs in place of the other; so it does if what is made of such
+ * numbers meets a float, where one of them has no fair one, or the result, if it is known in front
+ * of the region.
  *
  * In a region of floats an operation is one of floats if one operand is (ms_c_joined): what is made
  * of indices, integers and captured numbers alone stays exact until it meets a float, and so do
@@ -40,15 +42,29 @@ bool ms_c_is_single(const ms_writer *w);
 /* The type of a number computed from two: the precision of the result, MS_SINGLE for floats. */
 ms_precision ms_c_joined(const ms_writer *w, const ms_c_value *a, const ms_c_value *b);
 
-/* Whether the present region carries a variable from one iteration to the next. */
-bool ms_c_is_carried(const ms_writer *w, const ms_symbol *symbol);
-
 /* How a local of this type, which begins with `value`, is held: a float only where all of its
  * assignments stand in the region that declares it. */
 ms_representation_of ms_c_local_form(const ms_writer *w, const ms_symbol *symbol,
                                      const ms_kind_of *kind, const ms_c_value *value);
 
-/* A number that was set outside of the present region becomes a float in it. */
+/* ---- numbers from outside of a region ---- */
+
+/* What the present region makes of a captured number; of a local. */
+void ms_c_region_captured(ms_writer *w, ms_c_value *value);
+void ms_c_region_local(ms_writer *w, const ms_symbol *symbol, ms_c_value *value);
+
+/* The same of a number of a captured list, named `list`; `element`: which, if that is known early,
+ * or NULL. */
+void ms_c_region_listed(ms_writer *w, const char *list, const char *element, ms_c_value *value);
+
+/* Adds what `value` is made of to what a local or a result is made of that belongs to `region`. */
+void ms_c_region_joins(ms_writer *w, const ms_c_outside **all, const ms_c_value *value,
+                       const ms_region *region);
+
+/* A text of doubles that are known early; none where it becomes too long. */
+ms_c_early ms_c_region_early(const char *text, bool captured);
+
+/* A number becomes a float: it, and all from outside that it is made of, must have fair ones. */
 void ms_c_region_takes(ms_writer *w, const ms_c_value *value);
 
 #endif

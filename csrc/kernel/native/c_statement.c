@@ -72,17 +72,17 @@ static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *loc
 void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from) {
   ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   ms_c_local *local = ms_c_local_of(w, symbol);
-  const char *name = ms_c_local_name(w, symbol);
+  const char *name = ms_c_local_name(w, symbol), *object = ms_c_object_type(w, &kind);
   *local = (ms_c_local){.frames = w->frames,
                         .from = from,
                         .form = ms_c_local_form(w, symbol, &kind, &value),
-                        .region = w->region};
-  if (!symbol->assigned) local->outside = value.outside;
+                        .region = w->region,
+                        .early = symbol->assigned ? (ms_c_early){0} : value.early};
+  ms_c_region_joins(w, &local->outside, &value, w->region);
   if (kind.object == MS_OBJECT_TABLE) {
     local->text = value.text;
     return;
   }
-  const char *object = ms_c_object_type(w, &kind);
   if (object != NULL) {
     local->text = name;
     ms_c_line(w, "%s %s%s = %s;", object, symbol->assigned ? "" : "const ", name, value.text);

@@ -359,17 +359,6 @@ static inline double ms_most_product(double a, double b, double c, double d) {
 
 /* ---- for fast mode ---- */
 
-/* Whether the float of a number is the same kind of number: not 0, subnormal or infinite where that
- * is not. Nearly all floats are normal, which their bits tell sooner than comparisons would: it is
- * asked in front of inner loops. */
-static inline int ms_is_fair_float(double x) {
-  const float rounded = (float)x;
-  uint32_t bits;
-  __builtin_memcpy(&bits, &rounded, sizeof bits);
-  if (MS_LIKELY((bits << 1) - 0x01000000u < 0xfe000000u)) return 1; /* its exponent is 1 to 254 */
-  return x == 0 || !(__builtin_fabs(x) <= 0x1.fffffffffffffp1023);
-}
-
 /* math.max and math.min of floats; x % y; x ^ y; math.deg, math.rad. */
 static inline float ms_float_max(float x, float y) {
   return x > y ? x : y;

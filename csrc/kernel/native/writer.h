@@ -35,12 +35,30 @@ typedef enum ms_representation {
   MS_FORM_OBJECT /* nothing: known by its type */
 } ms_representation_of;
 
+struct ms_region;
+
+/* A number that a region's values are made of and that is known in front of it, in fast mode. */
+typedef struct ms_c_outside {
+  const struct ms_c_outside *next;
+  const char *condition;            /* C: it has a fair float (c_region.h) */
+  bool captured;                    /* it stays what it is during the whole loop */
+  const struct ms_region *home;     /* the region that sets it, or NULL */
+  const struct ms_c_outside *parts; /* what it is made of there */
+} ms_c_outside;
+
+/* The C text of a double in front of the present region. */
+typedef struct ms_c_early {
+  const char *text; /* NULL: it is not known there */
+  bool captured;    /* made of what stays as it is during the whole loop */
+} ms_c_early;
+
 typedef struct ms_c_value {
   ms_representation_of form;
   ms_kind_of kind;
   const char *text; /* C expression in the form; of a VIEW a pointer to its first element */
   const struct ms_integer_value *whole; /* in quick texts: the same number as an integer, or NULL */
-  const char *outside; /* the name of the number that was set before the present region, or NULL */
+  const ms_c_outside *outside; /* numbers from outside of the present region that it is made of */
+  ms_c_early early;
   const char
       *rounded;    /* C: what math.floor or math.ceil gave, not evaluated yet, if the value is */
   int32_t more;    /* that and a constant */
@@ -58,8 +76,6 @@ typedef struct ms_version {
 } ms_version;
 
 /* What is known of a local while its scope is written. */
-struct ms_region;
-
 typedef struct ms_c_local {
   const char *text; /* its name; NULL: not written yet */
   ms_representation_of form;
@@ -80,7 +96,8 @@ typedef struct ms_c_local {
   int64_t least, most;
   uint32_t frames;                /* how many there were when it was declared */
   const struct ms_region *region; /* fast mode: where it was declared, or NULL */
-  const char *outside;            /* see ms_c_value: of what it was given */
+  const ms_c_outside *outside;    /* see ms_c_value: of what it was given */
+  ms_c_early early;
 } ms_c_local;
 
 typedef struct ms_c_label {
@@ -95,6 +112,7 @@ typedef struct ms_inlined {
   const ms_node *function, *call;
   ms_c_value *results; /* variables that take them */
   uint32_t result_count;
+  const struct ms_region *region; /* fast mode: of the call */
   const char *label;
   bool jumped;
   uint32_t call_line; /* of the call in the body, for functions of other files; else 0 */
