@@ -38,15 +38,22 @@ static bool is_candidate(const ms_walk *walk, const ms_array_plan *plan) {
   return fitting && plan->placement == MS_PLACE_BROADCAST && is_irregular(walk, plan);
 }
 
-/* Whether a function or table, or one that these lead to, gives access to the array. */
+/* Whether a binding leads to the array. */
+static bool leads_to(const ms_walk *walk, const ms_binding *from, uint32_t binding) {
+  for (uint32_t k = 0; k < from->reached_count; k++) {
+    uint32_t reached = from->reached[k];
+    bool array = reached < walk->binding_count && walk->groups.of[reached] != MS_NO_GROUP;
+    if (array && walk->bindings[reached].array == walk->bindings[binding].array) return true;
+  }
+  return false;
+}
+
+/* Whether a function or table, or one that these lead to, gives access to the array, and something
+ * is touched by another way than its name. */
 static bool is_reached(const ms_walk *walk, uint32_t binding) {
+  if (!walk->groups.unnamed[walk->groups.of[binding]]) return false;
   for (uint32_t b = 0; b < walk->binding_count; b++) {
-    const ms_binding *other = &walk->bindings[b];
-    for (uint32_t k = 0; k < other->reached_count; k++) {
-      uint32_t reached = other->reached[k];
-      bool array = reached < walk->binding_count && walk->groups.of[reached] != MS_NO_GROUP;
-      if (array && walk->bindings[reached].array == walk->bindings[binding].array) return true;
-    }
+    if (leads_to(walk, &walk->bindings[b], binding)) return true;
   }
   return false;
 }

@@ -5,6 +5,7 @@
 
 #include "depend/abstract_view.h"
 #include "depend/buffered.h"
+#include "depend/capture_path.h"
 #include "depend/inline.h"
 #include "depend/mapping.h"
 #include "depend/piece.h"
@@ -19,9 +20,25 @@ uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_abstract_value *value) 
   return value->kind == MS_ABSTRACT_VALUE_OTHER ? value->groups : 0;
 }
 
+/* Whether what is touched at a node is an array that the loop's body names there. */
+static bool is_named(const ms_walk *walk, const ms_node *node) {
+  if (walk->frame != NULL || node == NULL) return false;
+  if (node->kind == MS_METHOD) node = node->kid[0];
+  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  while (capture < 0 && (node->kind == MS_INDEX || node->kind == MS_PAREN)) {
+    node = node->kid[0];
+    capture = ms_loop_capture_of(walk->loop, node);
+  }
+  if (capture < 0) return false;
+  const ms_binding *binding = &walk->bindings[capture];
+  return binding->kind == MS_BIND_ARRAY &&
+         binding->depth == walk->loop->captures[capture].field_count;
+}
+
 static void record(ms_walk *walk, ms_access *access) {
   const ms_guard *guard = walk->guard;
   if (walk->bindings[access->binding].scratch) return;
+  if (!is_named(walk, access->node)) walk->groups.unnamed[access->group] = true;
   access->pending = walk->bindings[access->binding].buffers != 0;
   access->placed =
       access->binding < walk->space->version_count && walk->space->versions[access->binding] > 0;
@@ -129,7 +146,10 @@ int ms_walk_make_groups(ms_walk *walk) {
   groups->of = ms_arena_take(walk->arena, count + 1, sizeof *groups->of);
   groups->binding = ms_arena_take(walk->arena, count + 1, sizeof *groups->binding);
   groups->overlap = ms_arena_take(walk->arena, count + 1, sizeof *groups->overlap);
-  if (groups->of == NULL || groups->binding == NULL || groups->overlap == NULL) return -1;
+  groups->unnamed = ms_arena_take(walk->arena, count + 1, sizeof *groups->unnamed);
+  if (groups->of == NULL || groups->binding == NULL || groups->overlap == NULL ||
+      groups->unnamed == NULL)
+    return -1;
   for (uint32_t b = 0; b < count; b++) {
     const ms_binding *binding = &walk->bindings[b];
     groups->of[b] = MS_NO_GROUP;

@@ -13,6 +13,7 @@ typedef struct ms_groups {
   uint32_t *of;      /* by binding; MS_NO_GROUP for what is no array */
   uint32_t *binding; /* by group: the first binding of it */
   bool *overlap;     /* by group: several arrays */
+  bool *unnamed;     /* by group: touched where the body does not write an array's name */
   uint32_t count;
 } ms_groups;
 
