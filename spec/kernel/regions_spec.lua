@@ -258,6 +258,33 @@ describe("regions in fast mode", function()
         :format(line), 1, true))
   end)
 
+  it("are what reports propose where they take less time", function()
+    local meissa = require "meissa"
+    local W, f8 = meissa.ones({ 4, 8 }, { type = "float" }), meissa.ones({ 8 }, { type = "float" })
+    local s = meissa.zeros({ 4 }, { type = "float" })
+    local function proposes(body)
+      local report = tostring(meissa.plan(4, body))
+      assert.is_truthy(report:find("engine native", 1, true), report)
+      return report:find('{numeric = "fast"}', 1, true) ~= nil
+    end
+    assert.is_true(proposes(function(i) s[i] = s[i] * 3 end))
+    assert.is_true(proposes(function(i) for k = 1, 8 do W[i][k] = math.exp(f8[k]) end end))
+    assert.is_true(proposes(function(i) W[i]:axpy(2, f8) end))
+    local function sum(row)
+      local x = 0
+      for k = 1, 8 do x = x + row[k] end
+      return x
+    end
+    assert.is_true(proposes(function(i) s[i] = sum(W[i]) end))
+    local function third_of(x) return x * third end
+    assert.is_true(proposes(function(i) s[i] = third_of(s[i]) end))
+    assert.is_false(proposes(function(i) W[i]:add(f8) end))
+    assert.is_false(proposes(function(i) W[i]:cmul(f8) end))
+    assert.is_false(proposes(function(i) s[i] = W[i]:dot(f8) / 8 end))
+    assert.is_false(proposes(function(i) for k = 1, 8 do W[i][k] = f8[k] end end))
+    assert.is_false(proposes(function(i) for k = 1, 8 do W[i][k] = math.tanh(f8[k]) end end))
+  end)
+
   it("leave strict texts alone", function()
     local text = assert(native.emit(text_of "s = s + F[i] * third", world(), space_of(world())))
     assert.is_nil(text:match("ms_quick%(const.*"):find "float%)")

@@ -72,6 +72,20 @@ return {
     },
   },
   {
+    rule = "fast mode is proposed where it takes less time",
+    finders = {regions},
+    mutants = {
+      {"wherever a region is float", "csrc/kernel/native/c_advice.c",
+       "return gain.computes && !gain.slow;", "return true;"},
+      {"for loops that only copy", "csrc/kernel/native/c_advice.c",
+       "return gain.computes && !gain.slow;", "return !gain.slow;"},
+      {"for sums of rows without a factor", "csrc/kernel/native/c_row.c",
+       "if (floats && scales && method", "if (floats && method"},
+      {"what functions do counts for nothing", "csrc/kernel/native/c_advice.c",
+       "    ms_node_walk(function->function->body, visit, gain);\n", ""},
+    },
+  },
+  {
     rule = "inner loops are taken together only where no tail changes what they read, nor may stop",
     finders = {jam},
     mutants = {

@@ -12,6 +12,7 @@
 
 #include "array/method.h"
 #include "kernel/emit/variable.h"
+#include "kernel/native/c_advice.h"
 
 /* Deepest chain of calls, and of locals that are made of each other, that is followed. */
 #define DEEPEST 16
@@ -362,7 +363,8 @@ void ms_c_survey_note(ms_writer *w, const ms_node *node) {
 /* Notes where the body would be faster in another form. */
 static void advise(const ms_survey *survey) {
   ms_writer *w = survey->w;
-  if (survey->single && !survey->full) ms_c_survey_note(w, survey->node);
+  if (survey->single && !survey->full && !w->fast && ms_c_gains(w, survey->node))
+    ms_c_survey_note(w, survey->node);
   if (!w->fast || !survey->single || survey->wide == MS_NO_CAPTURE || w->info->wide_line != 0)
     return;
   w->info->wide_line = ms_c_body_line(w, survey->node);

@@ -327,7 +327,8 @@ static bool statement(ms_writer *w, const ms_node *node, const ms_method *method
   ms_row_arguments given = {0};
   uint32_t last = node->kids - 1;
   if (!row_of(w, node->kid[0], &given.y)) return true;
-  if (method->number && node->kids == 1u + method->other + method->number) {
+  bool scales = method->number && node->kids == 1u + method->other + method->number;
+  if (scales) {
     if (!number_argument(w, node->kid[1], &given)) return true;
   } else if (method->number) {
     given.number = "1.0";
@@ -343,7 +344,7 @@ static bool statement(ms_writer *w, const ms_node *node, const ms_method *method
     return true;
   }
   bool floats = given.y.type[0] == 'f' && (given.row == NULL || given.x.type[0] == 'f');
-  if (floats && method->effect == MS_METHOD_UPDATE) ms_c_survey_note(w, node);
+  if (floats && scales && method->effect == MS_METHOD_UPDATE) ms_c_survey_note(w, node);
   const char *x = given.row != NULL ? pair(w, &given.x) : "";
   ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %s%s%s);", method->name, given.y.type,
             method->other ? "_" : "", method->other ? given.x.type : "", pair(w, &given.y),
