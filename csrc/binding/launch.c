@@ -74,9 +74,18 @@ static void begin_draws(const ms_launch *of) {
   place->ordinal = (uint32_t)((uint64_t)of->loops->executed + 1);
 }
 
+static ms_pace_work work_of(const ms_launch *of, const ms_plan *plan) {
+  uint32_t count = of->plans.width;
+  for (uint32_t d = 0; d < of->datum_count; d++) {
+    if (of->data[d].single) of->numbers[count++] = of->data[d].slot->number;
+  }
+  return (ms_pace_work){plan->volume, of->numbers, count};
+}
+
 /* Runs the loop by this plan; whether it has run. */
 static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms_plan *plan) {
-  if (!ms_pace_is_here(of->pace, plan->volume, *of->most, INFINITY)) return false;
+  const ms_pace_work work = work_of(of, plan);
+  if (!ms_pace_is_here(of->pace, &work, *of->most, INFINITY)) return false;
   if (!begin_results(L, of, at)) return false;
   for (uint32_t a = 0; a < of->argument_count; a++) {
     of->arguments[a].slot->number = of->captures[of->arguments[a].capture].number;
@@ -89,7 +98,7 @@ static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms
   ms_launch_point_home(of);
   if (answer == MS_SMALL_UNCOMBINED) luaL_error(L, "BUG: a sum of what is no number");
   if (answer != MS_SMALL_RAN) return false;
-  ms_pace_ran_here(of->pace, (double)(of->ended - of->began) * 1e-9, plan->volume, *of->most);
+  ms_pace_ran_here(of->pace, (double)(of->ended - of->began) * 1e-9, &work, *of->most);
   return true;
 }
 

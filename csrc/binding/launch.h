@@ -85,6 +85,7 @@ typedef struct ms_launch_argument {
 typedef struct ms_launch_datum {
   ms_native_slot *slot;
   uint32_t place; /* of ms_reached */
+  bool single;    /* it is in no list */
 } ms_launch_datum;
 
 typedef struct ms_launch_result {
@@ -110,7 +111,8 @@ typedef struct ms_launch {
   ms_captured_value space;   /* whose `array` the space is; NULL: it is ranges, */
   uint32_t range_count;      /* so many, */
   int64_t step[MS_MAX_DIMS]; /* with these steps */
-  double *numbers;           /* now: those of parameters, then first and last value of each range */
+  double *numbers;           /* now: those of parameters, then first and last value of each range;
+                                behind them there is room for `data` */
   ms_known_plans plans;      /* number 0: made of the line */
   ms_plan_line line;
   uint32_t moved;                /* now: so many captures */

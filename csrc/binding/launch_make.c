@@ -92,7 +92,7 @@ static void read_arguments(lua_State *L, ms_launch *made, int kept) {
   lua_pop(L, 1);
 }
 
-/* {place, slot}, places from 0 */
+/* {place, slot, single}, places from 0 */
 static void read_data(lua_State *L, ms_launch *made, int kept) {
   made->datum_count = push_list(L, 1, "data");
   int list = lua_gettop(L);
@@ -103,7 +103,8 @@ static void read_data(lua_State *L, ms_launch *made, int kept) {
   for (uint32_t d = 0; d < made->datum_count; d++) {
     lua_rawgeti(L, list, (int)d + 1);
     made->data[d] = (ms_launch_datum){ms_field_pointer(L, list + 1, "slot"),
-                                      (uint32_t)ms_field_count(L, list + 1, "place", 0)};
+                                      (uint32_t)ms_field_count(L, list + 1, "place", 0),
+                                      field_is_true(L, list + 1, "single")};
     if (made->data[d].place >= places) luaL_error(L, "no such place");
     lua_settop(L, list);
   }
@@ -176,7 +177,8 @@ int ms_launch_make(lua_State *L) {
   lua_getfield(L, 1, "callee");
   if (lua_istable(L, -1)) made->callee = ms_place_from_lua(L, names, &name_count);
   lua_settop(L, kept);
-  made->numbers = keep(L, kept, made->plans.width, sizeof *made->numbers);
+  made->numbers =
+      keep(L, kept, (size_t)made->plans.width + made->datum_count, sizeof *made->numbers);
   made->line.from = keep(L, kept, made->plans.width, sizeof *made->line.from);
   made->line.each = keep(L, kept, made->plans.width, sizeof *made->line.each);
   lua_pushvalue(L, environment);

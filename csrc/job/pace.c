@@ -4,6 +4,7 @@
 #include "job/pace.h"
 
 #include <math.h>
+#include <string.h>
 
 /* How much longer blocks may have taken on workers, who have other things to do for each and may
  * have lost their cores meanwhile, for the loop to be tried here at once, and after a while. */
@@ -38,6 +39,58 @@ void ms_pace_begin(ms_pace *pace) {
   forget(pace->away);
 }
 
+/* ---- numbers ---- */
+
+static uint32_t count_of(const ms_pace_work *work) {
+  return work->count < MS_PACE_NUMBERS ? work->count : MS_PACE_NUMBERS;
+}
+
+/* How many times as long an iteration is expected to take as one with the numbers `with`, or with
+ * any that were met. */
+static double growth_of(const ms_pace *pace, const ms_pace_work *work, const double *with) {
+  double growth = 1;
+  if (pace->count != count_of(work)) return growth; /* no others were met */
+  for (uint32_t k = 0; k < pace->count && pace->least[k] <= pace->most[k]; k++) {
+    double beyond = fmax(pace->least[k] - work->numbers[k], work->numbers[k] - pace->most[k]);
+    if (!(beyond > 0)) continue;
+    double length = with == NULL ? 1 : fmin(fabs(with[k]), pace->most[k] - pace->least[k]);
+    growth *= 1 + beyond / fmax(length, 1);
+  }
+  return growth;
+}
+
+/* Seconds that the execution is expected to take in the driver's process; INFINITY: not known. */
+static double expect_here(const ms_pace *pace, const ms_pace_work *work) {
+  double best = INFINITY;
+  for (uint32_t s = 0; s < MS_PACE_SOME; s++) {
+    if (isinf(pace->here[s])) continue;
+    best = fmin(best, pace->here[s] * growth_of(pace, work, pace->with[s]));
+  }
+  return best * work->volume;
+}
+
+static void begin_numbers(ms_pace *pace, uint32_t count) {
+  if (pace->count == count) return;
+  pace->count = count;
+  memset(pace->with, 0, sizeof pace->with);
+  for (uint32_t k = 0; k < count; k++) {
+    pace->least[k] = INFINITY;
+    pace->most[k] = -INFINITY;
+  }
+}
+
+/* Takes note of the numbers of an execution, if Ctrl-C can wait for such. */
+static void meet(ms_pace *pace, double seconds, const ms_pace_work *work, double most) {
+  begin_numbers(pace, count_of(work));
+  if (seconds > MS_PACE_LONGER * most) return;
+  for (uint32_t k = 0; k < pace->count; k++) {
+    pace->least[k] = fmin(pace->least[k], work->numbers[k]);
+    pace->most[k] = fmax(pace->most[k], work->numbers[k]);
+  }
+}
+
+/* ---- trials ---- */
+
 static void begin_trial(ms_pace *pace) {
   pace->trial = MS_PACE_SOME;
   forget(pace->is_here ? pace->away : pace->here);
@@ -71,19 +124,24 @@ static bool is_tried_here(ms_pace *pace, double volume, double most, double busy
   return true;
 }
 
-bool ms_pace_is_here(ms_pace *pace, double volume, double most, double busy) {
-  double here = best_of(pace->here);
-  if (here * volume <= most) return true;
-  if (!pace->is_here) return is_tried_here(pace, volume, most, busy);
-  if (here * volume > MS_PACE_LONGER * most || pace->trial > 0) return false;
+bool ms_pace_is_here(ms_pace *pace, const ms_pace_work *work, double most, double busy) {
+  double here = expect_here(pace, work);
+  if (here <= most) return true;
+  if (!pace->is_here) {
+    return is_tried_here(pace, work->volume * growth_of(pace, work, NULL), most, busy);
+  }
+  if (here > MS_PACE_LONGER * most || pace->trial > 0) return false;
   if (--pace->turns > 0) return true;
   begin_trial(pace);
   return false;
 }
 
-void ms_pace_ran_here(ms_pace *pace, double seconds, double volume, double most) {
-  double took = seconds / volume;
-  pace->here[pace->heres++ % MS_PACE_SOME] = took;
+void ms_pace_ran_here(ms_pace *pace, double seconds, const ms_pace_work *work, double most) {
+  double took = seconds / work->volume;
+  meet(pace, seconds, work, most);
+  uint32_t place = pace->heres++ % MS_PACE_SOME;
+  pace->here[place] = took;
+  if (pace->count > 0) memcpy(pace->with[place], work->numbers, pace->count * sizeof(double));
   if (pace->is_here || pace->trial == 0) return;
   if (took > HOPELESS * best_of(pace->away) || seconds > MS_PACE_LONGER * most)
     end_trial(pace, false);
@@ -91,8 +149,9 @@ void ms_pace_ran_here(ms_pace *pace, double seconds, double volume, double most)
     end_trial(pace, is_faster_here(pace));
 }
 
-void ms_pace_ran_away(ms_pace *pace, double seconds, double volume) {
-  pace->away[pace->aways++ % MS_PACE_SOME] = seconds / volume;
+void ms_pace_ran_away(ms_pace *pace, double seconds, const ms_pace_work *work, double most) {
+  meet(pace, seconds, work, most);
+  pace->away[pace->aways++ % MS_PACE_SOME] = seconds / work->volume;
   if (!pace->is_here || pace->trial == 0) return;
   bool hopeless = --pace->trial <= MS_PACE_SOME - HOPELESS_AWAY &&
                   best_of(pace->away) > HOPELESS * best_of(pace->here);

@@ -257,6 +257,45 @@ describe("small loops (seed " .. seed .. ")", function()
     assert.are.equal(A[1] * N + N, add(A))
   end)
 
+  it("are on workers where a number may have made them long", function()
+    meissa.init {workers = 2}
+    local n, m, options = 8, 10, {m = 10}
+    local A = meissa.zeros(n)
+    local function sum(s)
+      for k = 1, m do s = s * 0.5 + k end
+      return s
+    end
+    local loops = {
+      function() for i in parallel(n, NATIVE) do for k = 1, m do A[i] = A[i] * 0.5 + k end end end,
+      function()
+        for i in parallel(n, NATIVE) do for k = 1, options.m do A[i] = A[i] * 0.5 + k end end
+      end,
+      function() for i in parallel(n, NATIVE) do A[i] = sum(A[i]) end end,
+      function()
+        for i in parallel({m + 1, m + n}, NATIVE) do
+          for k = 1, i do A[i - m] = A[i - m] * 0.5 + k end
+        end
+      end,
+    }
+    local function is_here(loop, number)
+      m, options.m = number, number
+      loop()
+      return meissa.last().workers == 0
+    end
+    for k, loop in ipairs(loops) do
+      local row = 0
+      for _ = 1, 3000 do
+        row = is_here(loop, 10) and row + 1 or 0
+        if row == 8 then break end
+      end
+      assert.are.equal(8, row, "loop " .. k)
+      assert.is_false(is_here(loop, 1e7), "loop " .. k)
+      assert.is_true(is_here(loop, 10), "loop " .. k)
+      assert.is_false(is_here(loop, 1e7), "loop " .. k)
+      assert.is_true(is_here(loop, 11), "loop " .. k)
+    end
+  end)
+
   it("are interrupted after their end", function()
     local output = child.script([[
       local meissa, ffi = require "meissa", require "ffi"

@@ -8,7 +8,6 @@ local keeps = {spec = "csrc/job/small_keep_test.c"}
 local threads = {spec = "spec/driver/small_threads_spec.lua"}
 local walks = {spec = "csrc/plan/block_walk_test.c"}
 local combine = {spec = "spec/kernel/combine_spec.lua"}
-local pace = {spec = "csrc/job/pace_test.c"}
 local known = {spec = "csrc/job/known_plans_test.c"}
 local line = {spec = "csrc/job/plan_line_test.c"}
 local cutting = {spec = "csrc/plan/cutting_test.c"}
@@ -151,31 +150,6 @@ return {
        "if (local->from == NULL || ms_node_is_multiple(local->from)) return (ms_integer_value){0};",
        "if (local->from != NULL) return (ms_integer_value){0};",
        finders = {emitted}},
-    },
-  },
-  {
-    rule = "a loop that is not so short runs where it was faster",
-    finders = {pace, small},
-    mutants = {
-      {"it runs in the driver's process", "csrc/job/pace.c",
-       "return best_of(pace->here) <= best_of(pace->away);", "return true;"},
-      {"workers are asked once", "csrc/job/pace.c",
-       "if (--pace->turns > 0) return true;", "return true;"},
-      {"one execution is enough", "csrc/job/pace.h",
-       "#define MS_PACE_SOME 5", "#define MS_PACE_SOME 1", finders = {pace}},
-      {"the best of all executions counts", "csrc/job/pace.c",
-       "pace->here[pace->heres++ % MS_PACE_SOME] = took;",
-       "pace->here[pace->heres++ % MS_PACE_SOME] = fmin(took, best_of(pace->here));",
-       finders = {pace}},
-      {"trials in vain go on", "csrc/job/pace.c",
-       "took > HOPELESS * best_of(pace->away) ||", "", finders = {pace}},
-      {"trials on workers in vain go on", "csrc/job/pace.c", "if (hopeless || pace->trial == 0)",
-       "if (pace->trial == 0)", finders = {pace}},
-      {"what many workers share well is tried here", "csrc/job/pace.c",
-       "  if (busy > TOLERANCE * best_of(pace->away)) return false; " ..
-       "/* many workers share it well */\n", ""},
-      {"nobody learns what workers took", "lua/meissa/driver/loop.lua",
-       "    small.learn(run, measured)\n", ""},
     },
   },
   {

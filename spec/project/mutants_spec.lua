@@ -137,6 +137,7 @@ local PROMISED = {
   "threads share blocks that wait for none, and are over when the loop is",
   "what blocks leave is combined in C as it is one by one",
   "a loop that is not so short runs where it was faster",
+  "a small loop whose numbers grow may have become a long one",
   "what on_round answers governs from its own round on, and is told",
   "a launch sees whatever has changed",
   "an array takes the place of another one that is like it and shares no memory",

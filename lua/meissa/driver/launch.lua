@@ -147,7 +147,7 @@ local function data_of(instance, values, reached)
     if type(subject) == "table" then subject = tables.holder_of(subject, key) end
     local place = reached and reached:place_of(subject, key)
     if not place then return nil end
-    list[k] = {slot = each.slot, place = place}
+    list[k] = {slot = each.slot, place = place, single = each.single}
   end
   return list
 end
@@ -294,20 +294,6 @@ local function make(run, known, parallel)
   }
 end
 
--- What a plan of a launch depends on beside the arrays.
-local function numbers_of(run)
-  local list, is_parameter = {}, situations.parameters(run.record, run.bindings)
-  for c in ipairs(run.record.captures) do
-    local binding = run.bindings[c]
-    if is_parameter[c] and binding.kind == "number" then list[#list + 1] = binding.number end
-  end
-  if run.space.array then return list end
-  for _, range in ipairs(run.space.ranges) do
-    list[#list + 1], list[#list + 2] = range[1], range[2]
-  end
-  return list
-end
-
 -- Lets a launch be found by its call.
 local function place(launch, func, line)
   local lines = sites[func] or {}
@@ -346,7 +332,7 @@ function M.keep(run, known, func, line, parallel, wanting)
   local launch = find_launch(run, known, parallel, wanting)
   if not launch then return end
   local kept = launch:kept()
-  local number, numbers = kept.count % MOST_PLANS + 1, numbers_of(run)
+  local number, numbers = kept.count % MOST_PLANS + 1, small.numbers(run)
   run.record.recent[1].written.recalled = true -- by the launch
   if launch:add(numbers, run.grid.core, number) then
     kept.plans[number], kept.grids[number], kept.count = run.plan, run.grid, kept.count + 1

@@ -14,7 +14,9 @@ local c_core = require "meissa.base.c_core"
 local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
+local natives = require "meissa.kernel.native"
 local pool = require "meissa.driver.pool"
+local situations = require "meissa.plan.situation"
 local small_runs = require "meissa.kernel.small_run"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
@@ -36,6 +38,38 @@ local function new_pace()
   return pace
 end
 
+--- What a plan depends on beside the arrays: the captured numbers that it may depend on, then first
+-- and last value of each range.
+function M.numbers(run)
+  local list, is_parameter = {}, situations.parameters(run.record, run.bindings)
+  for c in ipairs(run.record.captures) do
+    local binding = run.bindings[c]
+    if is_parameter[c] and binding.kind == "number" then list[#list + 1] = binding.number end
+  end
+  if run.space.array then return list end
+  for _, range in ipairs(run.space.ranges) do
+    list[#list + 1], list[#list + 2] = range[1], range[2]
+  end
+  return list
+end
+
+-- What a run has to do, as csrc/job/pace.h has it; good until the next call.
+local work, room, rooms = ffi.new "ms_pace_work", nil, 0
+
+local function work_of(run)
+  local numbers = M.numbers(run)
+  for _, number in ipairs(natives.single_numbers(run.native.info, run.values)) do
+    numbers[#numbers + 1] = number
+  end
+  if #numbers > rooms then
+    rooms = 2 * #numbers
+    room = ffi.new("double[?]", rooms)
+  end
+  for k, number in ipairs(numbers) do room[k - 1] = number end
+  work.volume, work.numbers, work.count = run.grid.volume, room, #numbers
+  return work
+end
+
 -- How many threads its blocks may have, as far as is known before they run.
 local function members_of(run)
   return math.max(1, small_runs.members(run.grid.core, pool.workers()))
@@ -50,7 +84,7 @@ function M.suits(run)
   if static.never_small or not kernel.runs_alone(static) then return false end
   record.small = record.small or new_pace()
   local busy = (record.learned and record.learned.pace or math.huge) / members_of(run)
-  local is_here = lib.ms_pace_is_here(record.small, run.grid.volume, M.most[0], busy)
+  local is_here = lib.ms_pace_is_here(record.small, work_of(run), M.most[0], busy)
   return is_here -- LuaJIT compiles no tail calls of C that give a boolean
 end
 
@@ -60,7 +94,7 @@ end
 function M.learn(run, measured)
   local pace, native = run.record.small, run.native
   if not pace or not native or not native.object then return end
-  lib.ms_pace_ran_away(pace, measured.seconds, run.grid.volume)
+  lib.ms_pace_ran_away(pace, measured.seconds, work_of(run), M.most[0])
 end
 
 -- The longest loop in seconds that Ctrl-C waits for, and bytes that are worth leaving unlogged.
@@ -164,7 +198,7 @@ function M.run(run)
     local kernel_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native, run.basics)
     assigned = kernel.combine(kernel_bytes, run.values, assigned.left)
   end
-  lib.ms_pace_ran_here(run.record.small, ended - began, run.grid.volume, M.most[0])
+  lib.ms_pace_ran_here(run.record.small, ended - began, work_of(run), M.most[0])
   return assigned, M.measured(run.called, began, ended), small
 end
 

@@ -129,10 +129,21 @@ local fill_by_kind = {
   stack = function(slot) slot.whole = lib.ms_stack_end() end,
 }
 
+--- The numbers that kernels take from captured functions and tables, without those in lists.
+-- @tab info of the kernel @tab values the captured values
+function M.single_numbers(info, values)
+  local found = {}
+  for _, param in ipairs(info.params) do
+    local value = param.kind == "inner" and inner_value(values[param.at], param.path)
+    if type(value) == "number" then found[#found + 1] = value end
+  end
+  return found
+end
+
 --- The numbers that an instance has taken from captured functions and tables: a list of {slot =
--- where it has put one, subject =, key =, what has it: a function by the number of its variable, or
--- a table, itself or by `__index`}. Valid as long as the instance is, and lists have as many
--- elements.
+-- where it has put one, single = whether it is in no list, subject =, key =, what has it: a
+-- function by the number of its variable, or a table, itself or by `__index`}. Valid as long as the
+-- instance is, and lists have as many elements.
 -- @tab instance a native one @tab values the captured values that it was filled with
 function M.inner_numbers(instance, values)
   local found = {}
@@ -142,7 +153,9 @@ function M.inner_numbers(instance, values)
   end
   for n, param in ipairs(instance.info.params) do
     if param.kind == "inner" then
+      local before = #found
       add(instance.slots + (n - 1), inner_value(values[param.at], param.path))
+      if #found > before then found[#found].single = true end
     elseif param.kind == "list" then
       outer_lists.each_number(inner_value(values[param.at], param.path), instance.lists[param], add)
     end
