@@ -224,7 +224,7 @@ describe("regions in fast mode", function()
   it("look at the numbers of captured lists", function()
     local meissa = require "meissa"
     local one, out = meissa.ones({ 8 }, { type = "float" }), meissa.zeros({ 8 }, { type = "float" })
-    local list = { 3, 1e39 }
+    local list, lists = { 3, 1e39 }, { { { 3 }, {} }, { { 4, 1e39 } } }
     local native_fast = { numeric = "fast", engine = "native" }
     for i in meissa.parallel(8, native_fast) do out[i] = one[i] * list[2] * 1e-30 end
     assert.equal(1e9, out[5])
@@ -232,6 +232,14 @@ describe("regions in fast mode", function()
     assert.equal(1e9, out[5])
     for i in meissa.parallel(8, native_fast) do
       for _, v in ipairs(list) do out[i] = one[i] * v * 1e-30 end
+    end
+    assert.equal(1e9, out[5])
+    for i in meissa.parallel(8, native_fast) do
+      out[i] = one[i] * lists[2][1][i % 2 + 1] * 1e-30
+    end
+    assert.equal(1e9, out[5])
+    for i in meissa.parallel(8, native_fast) do
+      for _, v in ipairs(lists[2][1]) do out[i] = one[i] * v * 1e-30 end
     end
     assert.equal(1e9, out[5])
   end)

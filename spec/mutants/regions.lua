@@ -63,6 +63,8 @@ return {
        "join(w, all, more->parts, region);", ";"},
       {"lists are not looked at", "csrc/kernel/native/c_region.c",
        "\"ms_are_fair_floats(%s, %s_n)\", list, list", "\"ms_are_fair_floats(%s, 0)\", list"},
+      {"of lists in one another the first is looked at", "csrc/kernel/native/fair.h",
+       "    end = starts[end];\n", "    end = first + 1;\n"},
       {"numbers beside rows are not looked at", "csrc/array/rowwise.h",
        "if (ms_is_fair_float(a)) {", "if (a == a) {"},
       {"infinite floats are like the number", "csrc/kernel/native/fair.h",

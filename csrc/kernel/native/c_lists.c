@@ -61,7 +61,9 @@ ms_c_value ms_c_lists_element(ms_writer *w, const ms_node *node) {
   ms_c_line(w, "const int64_t %s = %s;", at, place);
   read.text = at;
   if (lists.levels == 1) read.text = ms_c_text(w, "ms_lists_number(%s, %s)", name, at);
-  return lists.levels == 1 ? ms_c_hold(w, read) : read;
+  if (lists.levels != 1) return read;
+  ms_c_region_in_lists(w, name, w->typed->bindings[lists.array].numbers, &read);
+  return ms_c_hold(w, read);
 }
 
 ms_c_value ms_c_lists_count(ms_writer *w, const ms_node *node) {
@@ -94,6 +96,7 @@ void ms_c_for_lists(ms_writer *w, const ms_node *loop, const ms_node *node) {
                           .from = ms_c_text(w, "(%s + ", first),
                           .behind = " - 1)"};
   if (lists.levels == 1) {
+    ms_c_region_in_lists(w, name, w->typed->bindings[lists.array].numbers, &walk.element);
     walk.from = ms_c_text(w, "%s[%s + ", name, first);
     walk.behind = " - 1]";
   }

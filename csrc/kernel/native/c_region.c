@@ -3,6 +3,7 @@
  * Writing C in fast mode: regions. See c_region.h. */
 #include "kernel/native/c_region.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "kernel/native/c_region_survey.h"
@@ -103,6 +104,11 @@ void ms_c_region_listed(ms_writer *w, const char *list, const char *element, ms_
   value->early.text =
       ms_c_text(w, "ms_list_get(%s, %s_n, ms_number(%s)).number", list, list, element);
   add_captured(w, value, is_fair(w, value->early.text));
+}
+
+void ms_c_region_in_lists(ms_writer *w, const char *lists, uint32_t levels, ms_c_value *value) {
+  add_captured(w, value,
+               ms_c_text(w, "ms_are_fair_lists(%s, %s_s, %" PRIu32 ")", lists, lists, levels));
 }
 
 void ms_c_region_local(ms_writer *w, const ms_symbol *symbol, ms_c_value *value) {

@@ -54,8 +54,9 @@ void ms_c_region_captured(ms_writer *w, ms_c_value *value);
 void ms_c_region_local(ms_writer *w, const ms_symbol *symbol, ms_c_value *value);
 
 /* The same of a number of a captured list, named `list`; `element`: which, if that is known early,
- * or NULL. */
+ * or NULL. Of a number of such lists in one another. */
 void ms_c_region_listed(ms_writer *w, const char *list, const char *element, ms_c_value *value);
+void ms_c_region_in_lists(ms_writer *w, const char *lists, uint32_t levels, ms_c_value *value);
 
 /* Adds what `value` is made of to what a local or a result is made of that belongs to `region`. */
 void ms_c_region_joins(ms_writer *w, const ms_c_outside **all, const ms_c_value *value,

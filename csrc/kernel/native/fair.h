@@ -20,10 +20,19 @@ static inline int ms_is_fair_float(double x) {
   return x == 0 || !(__builtin_fabs(x) <= 0x1.fffffffffffffp1023);
 }
 
-/* The same of all numbers of a list. */
+/* The same of all numbers of a list; of lists in one another (MS_PARAM_STARTS). */
 static inline int ms_are_fair_floats(const double *list, int64_t left) {
   while (left > 0 && ms_is_fair_float(list[left - 1])) left--;
   return left == 0;
+}
+
+static inline int ms_are_fair_lists(const double *numbers, const int64_t *starts, int levels) {
+  int64_t first = 0, end = 1;
+  for (; levels > 0; levels--) {
+    first = starts[first];
+    end = starts[end];
+  }
+  return ms_are_fair_floats(numbers + first, end - first);
 }
 
 #endif
