@@ -98,6 +98,21 @@ return {
     },
   },
   {
+    rule = "a local's integer is computed once, and a choice between integers is one",
+    finders = {{spec = "spec/kernel/kept_integers_spec.lua"}},
+    mutants = {
+      {"locals are looked through wherever they are read", "csrc/kernel/native/c_integer_value.c",
+       "return value_of(w, node, asked.found);", "return value_of(w, node, false);"},
+      {"choices are doubles", "csrc/kernel/native/c_expression.c",
+       "    chosen.whole = ms_c_integer_choice(w, condition, values[0].whole, values[1].whole);\n",
+       ""},
+      {"a choice is within the bounds of one", "csrc/kernel/native/c_integer.c",
+       "yes->most > no->most ? yes->most : no->most", "no->most"},
+      {"all powers of two leave nothing", "csrc/kernel/native/value.h",
+       "return a & (b - 1);", "return a & b;"},
+    },
+  },
+  {
     rule = "elements that take one of two values are chosen without a branch",
     finders = {{spec = "spec/kernel/native_update_spec.lua"}},
     mutants = {

@@ -55,6 +55,7 @@ local PROMISED = {
   "kernels are linked with libm where they call it, and only there",
   "elements that take one of two values are chosen without a branch",
   "a choice between two small whole numbers is computed",
+  "a local's integer is computed once, and a choice between integers is one",
   "rounded numbers are subscripts by their integers alone",
   "sums of small integers are computed in 32 bits",
   "negative ends of ranges count from the end",

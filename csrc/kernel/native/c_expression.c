@@ -220,26 +220,26 @@ static ms_c_value choose(ms_writer *w, const ms_node *node, const char *conditio
     w->indent--;
     w->out = out;
   }
-  const char *result;
+  ms_c_value chosen = value_of(kind, form, NULL);
   if (statements[0].length == 0 && statements[1].length == 0) {
-    result = ms_c_choice(w, condition, text[0], text[1]);
+    chosen.text = ms_c_choice(w, condition, text[0], text[1]);
+    chosen.whole = ms_c_integer_choice(w, condition, values[0].whole, values[1].whole);
   } else {
-    result = ms_c_temp(w);
-    ms_c_line(w, "%s %s;", ms_c_type(form), result);
+    chosen.text = ms_c_temp(w);
+    ms_c_line(w, "%s %s;", ms_c_type(form), chosen.text);
     ms_c_line(w, "if (%s) {", condition);
     for (int s = 0; s < 2; s++) {
       ms_text_append(w->out, statements[s].bytes, statements[s].length);
-      ms_c_line(w, "%s = %s;", result, text[s]);
+      ms_c_line(w, "%s = %s;", chosen.text, text[s]);
       ms_c_line(w, s == 0 ? "} else {" : "}");
     }
     w->line = 0;
   }
-  ms_text_free(&statements[0]);
-  ms_text_free(&statements[1]);
-  ms_c_value value = value_of(kind, form, result);
-  for (int s = 0; s < 2 && form != MS_FORM_FLOAT; s++)
-    ms_c_region_joins(w, &value.outside, &values[s], w->region);
-  return value;
+  for (int s = 0; s < 2; s++) {
+    ms_text_free(&statements[s]);
+    if (form != MS_FORM_FLOAT) ms_c_region_joins(w, &chosen.outside, &values[s], w->region);
+  }
+  return chosen;
 }
 
 /* `left and right`, `left or right`. Booleans are bits where the right one may be evaluated in any

@@ -43,3 +43,12 @@ const ms_integer_value *ms_c_integer_sum(ms_writer *w, const ms_integer_value *a
   return ms_c_integer(w, ms_c_text(w, "(%s %c %s)", a->text, minus ? '-' : '+', b->text), least,
                       most);
 }
+
+const ms_integer_value *ms_c_integer_choice(ms_writer *w, const char *condition,
+                                            const ms_integer_value *yes,
+                                            const ms_integer_value *no) {
+  if (yes == NULL || no == NULL) return NULL;
+  return ms_c_integer(w, ms_c_text(w, "(%s ? %s : %s)", condition, yes->text, no->text),
+                      yes->least < no->least ? yes->least : no->least,
+                      yes->most > no->most ? yes->most : no->most);
+}

@@ -33,6 +33,11 @@ ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t least, in
 const ms_integer_value *ms_c_integer_sum(ms_writer *w, const ms_integer_value *a,
                                          const ms_integer_value *b, bool minus);
 
+/* `condition ? yes : no`; NULL if one of them is. */
+const ms_integer_value *ms_c_integer_choice(ms_writer *w, const char *condition,
+                                            const ms_integer_value *yes,
+                                            const ms_integer_value *no);
+
 /* An integer between these bounds as a double. */
 const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most);
 

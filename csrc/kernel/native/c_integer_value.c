@@ -261,8 +261,24 @@ ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node) {
   return value_of(w, node, true);
 }
 
-ms_integer_value ms_c_integer_value_certain(ms_writer *w, const ms_node *node) {
-  return value_of(w, node, false);
+typedef struct asking {
+  const ms_symbol *symbol;
+  bool found;
+} asking;
+
+static bool visit_subscript(ms_node *node, void *context) {
+  asking *asked = context;
+  const ms_node *key = node->kind == MS_INDEX ? node->kid[1] : NULL;
+  if (key != NULL && key->kind == MS_NAME && key->symbol == asked->symbol) asked->found = true;
+  return !asked->found;
+}
+
+ms_integer_value ms_c_integer_value_kept(ms_writer *w, const ms_node *node,
+                                         const ms_symbol *symbol) {
+  asking asked = {.symbol = symbol};
+  if (node->parent != NULL && node->parent->kind == MS_LOCAL)
+    ms_node_walk(node->parent->parent, visit_subscript, &asked);
+  return value_of(w, node, asked.found);
 }
 
 bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *extent,

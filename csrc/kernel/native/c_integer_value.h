@@ -17,8 +17,10 @@ ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node);
 /* The same, from the outermost frame that allows it; the guards that it needs are added. */
 ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node);
 
-/* The same, if no number from outside has to be whole for it. */
-ms_integer_value ms_c_integer_value_certain(ms_writer *w, const ms_node *node);
+/* The same of what a local gets: only where its block has it as a subscript may a number from
+ * outside have to be whole for it. */
+ms_integer_value ms_c_integer_value_kept(ms_writer *w, const ms_node *node,
+                                         const ms_symbol *symbol);
 
 /* A node as an integer in 1..extent, which guards see to; false if they cannot: then `r` is the
  * integer, if it is one, without bounds. */

@@ -54,7 +54,7 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
 static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *local,
                           const ms_node *from, const char *name) {
   if (from == NULL || symbol->assigned || w->frames == 0 || ms_node_is_multiple(from)) return false;
-  ms_integer_value whole = ms_c_integer_value_certain(w, from);
+  ms_integer_value whole = ms_c_integer_value_kept(w, from, symbol);
   if (!whole.known) return false;
   if (whole.unsigned_zero) {
     ms_c_line(w, "const int64_t %s = %s;", name, whole.text);

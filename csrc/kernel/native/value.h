@@ -296,8 +296,10 @@ static inline int64_t ms_whole_mod(int64_t a, int64_t b) {
   return rest < 0 ? rest + b : rest;
 }
 
-/* The same without a division where a is near 0..b - 1, as around the edges of a grid. */
+/* The same without a division where a is near 0..b - 1, as around the edges of a grid, or b is a
+ * power of two that the compiler knows. */
 static inline int64_t ms_whole_wrapped(int64_t a, int64_t b) {
+  if (__builtin_constant_p(b) && b > 0 && (b & (b - 1)) == 0) return a & (b - 1);
   if (MS_LIKELY(a >= 0 && a < b)) return a;
   if (a < 0 && a + b >= 0) return a + b;
   return a >= b && a - b < b ? a - b : ms_whole_mod(a, b);
