@@ -62,8 +62,8 @@ local function work_of(run)
     numbers[#numbers + 1] = number
   end
   if #numbers > rooms then
+    room = ffi.new("double[?]", 2 * #numbers) -- first: Ctrl-C may come between the two
     rooms = 2 * #numbers
-    room = ffi.new("double[?]", rooms)
   end
   for k, number in ipairs(numbers) do room[k - 1] = number end
   work.volume, work.numbers, work.count = run.grid.volume, room, #numbers
