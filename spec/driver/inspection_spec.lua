@@ -26,6 +26,9 @@ local BODIES = {
   {"local w = W[p[i]] w:add(i) w[1] = w[2] + W[q[i]]:sum()", function(i, p, q, touch)
     touch("W", p[i], true) touch("W", q[i], false)
   end},
+  {"W[p[i]]:add(i) s = s + W[q[i]][2]", function(i, p, q, touch)
+    touch("W", p[i], true) touch("W", q[i], false)
+  end},
   {"local k = p[i] if k > 3 then k = q[i] end A[k] = i; s = s + A[k]", function(i, p, q, touch)
     touch("A", p[i] > 3 and q[i] or p[i], true)
   end},
