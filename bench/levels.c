@@ -23,9 +23,9 @@ typedef struct part {
   int number;
 } part;
 
-double levels_solve(const int64_t *starts, const int32_t *rows, double levels,
-                    const int32_t *first, const int32_t *column, const double *value,
-                    const double *b, double *x, int threads);
+double levels_solve(const int64_t *starts, const int32_t *rows, double levels, const int32_t *first,
+                    const int32_t *column, const double *value, const double *b, double *x,
+                    int threads);
 
 static void solve_rows(const solve *s, int64_t from, int64_t to) {
   for (int64_t r = from; r < to; r++) {
@@ -53,9 +53,9 @@ static void *run(void *argument) {
   return NULL;
 }
 
-double levels_solve(const int64_t *starts, const int32_t *rows, double levels,
-                    const int32_t *first, const int32_t *column, const double *value,
-                    const double *b, double *x, int threads) {
+double levels_solve(const int64_t *starts, const int32_t *rows, double levels, const int32_t *first,
+                    const int32_t *column, const double *value, const double *b, double *x,
+                    int threads) {
   solve all = {starts, rows, (int64_t)levels, first, column, value, b, x, 0, threads};
   part parts[2] = {{&all, 0}, {&all, 1}};
   pthread_t other;

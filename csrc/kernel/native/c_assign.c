@@ -277,7 +277,7 @@ static const char *both_values(ms_writer *w, const ms_node *const assign[2], con
 }
 
 bool ms_c_selection(ms_writer *w, const ms_node *node) {
-  if (w->careful > 0 || w->frames == 0 || node->kids != 3) return false;
+  if (w->careful > 0 || w->scopes == 0 || node->kids != 3) return false;
   const ms_node *const assign[2] = {quick_assignment(w, node->kid[1]),
                                     quick_assignment(w, node->kid[2])};
   if (assign[0] == NULL || assign[1] == NULL ||

@@ -160,7 +160,7 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
                : ms_c_text(w, "(ms_coord%u[ms_from] + (x1 - 1 - ms_from))", d + 1);
   if (w->copy > 0 && d + 1 == w->emitter->dims)
     from = ms_c_text(w, "(%s + (%s))", from, ms_c_jam_distance(w, extent_of(w, d)->range.step));
-  *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};
+  *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .scopes = 1};
   const ms_range *range = &extent_of(w, d)->range;
   if (symbol->assigned || !small(range)) {
     ms_c_line(w, "%sdouble %s = (double)%s;", symbol->assigned ? "" : "const ", name, from);

@@ -6,7 +6,7 @@
 
 #include "kernel/native/writer.h"
 
-/* Appends the inside of a block function; w->frames and w->careful say which kind. */
+/* Appends the inside of a block function; w->scopes and w->careful say which kind. */
 void ms_c_function(ms_writer *w);
 
 /* Appends names for the block's bounds. */

@@ -78,15 +78,15 @@ ms_integer_value ms_c_chosen_assume(ms_writer *w, const ms_symbol *symbol, ms_in
 /* What two comparisons of integers choose between. */
 typedef struct ms_alternatives {
   const ms_node *condition, *yes;
-  /* The other one: no(context, frame) as an integer. */
-  ms_integer_value (*no)(ms_writer *w, const void *context, uint32_t frame);
+  /* The other one: no(context, scope) as an integer. */
+  ms_integer_value (*no)(ms_writer *w, const void *context, uint32_t scope);
   const void *context;
 } ms_alternatives;
 
 /* One of them as an integer, where the comparison of a with b holds, or does not. */
 static ms_integer_value where(ms_writer *w, const ms_alternatives *of, bool holds,
                               const ms_integer_value *a, const ms_integer_value *b,
-                              uint32_t frame) {
+                              uint32_t scope) {
   const ms_assumed *before = w->assumed;
   ms_op op = holds ? of->condition->op : opposite(of->condition->op);
   ms_assumed left = compared(w, of->condition->kid[0], op, b);
@@ -95,19 +95,19 @@ static ms_integer_value where(ms_writer *w, const ms_alternatives *of, bool hold
   right.before = &left;
   w->assumed = &right;
   ms_integer_value r =
-      holds ? ms_c_integer_value_at(w, of->yes, frame) : of->no(w, of->context, frame);
+      holds ? ms_c_integer_value_at(w, of->yes, scope) : of->no(w, of->context, scope);
   w->assumed = before;
   return r;
 }
 
-static ms_integer_value choose(ms_writer *w, const ms_alternatives *of, uint32_t frame) {
+static ms_integer_value choose(ms_writer *w, const ms_alternatives *of, uint32_t scope) {
   const ms_integer_value unknown = {0};
   if (!is_comparison(of->condition)) return unknown;
-  ms_integer_value a = ms_c_integer_value_at(w, of->condition->kid[0], frame);
-  ms_integer_value b = a.known ? ms_c_integer_value_at(w, of->condition->kid[1], frame) : unknown;
+  ms_integer_value a = ms_c_integer_value_at(w, of->condition->kid[0], scope);
+  ms_integer_value b = a.known ? ms_c_integer_value_at(w, of->condition->kid[1], scope) : unknown;
   if (!b.known) return unknown;
-  ms_integer_value one = where(w, of, true, &a, &b, frame);
-  ms_integer_value other = one.known ? where(w, of, false, &a, &b, frame) : unknown;
+  ms_integer_value one = where(w, of, true, &a, &b, scope);
+  ms_integer_value other = one.known ? where(w, of, false, &a, &b, scope) : unknown;
   if (!other.known) return unknown;
   const char *op = ms_c_comparison_op(of->condition->op);
   const char *text = ms_c_text(w, "%s %s %s", a.text, op, b.text);
@@ -117,15 +117,15 @@ static ms_integer_value choose(ms_writer *w, const ms_alternatives *of, uint32_t
   return r;
 }
 
-static ms_integer_value node_at(ms_writer *w, const void *node, uint32_t frame) {
-  return ms_c_integer_value_at(w, node, frame);
+static ms_integer_value node_at(ms_writer *w, const void *node, uint32_t scope) {
+  return ms_c_integer_value_at(w, node, scope);
 }
 
-ms_integer_value ms_c_chosen(ms_writer *w, const ms_node *node, uint32_t frame) {
+ms_integer_value ms_c_chosen(ms_writer *w, const ms_node *node, uint32_t scope) {
   const ms_node *condition, *yes;
   if (!ms_c_is_choice(w, node, &condition, &yes)) return (ms_integer_value){0};
   ms_alternatives of = {ms_node_bare(condition), yes, node_at, node->kid[1]};
-  return choose(w, &of, frame);
+  return choose(w, &of, scope);
 }
 
 /* ---- locals that are assigned again ---- */
@@ -214,31 +214,31 @@ typedef struct ms_rest {
   uint32_t kid;
 } ms_rest;
 
-static ms_integer_value rest_at(ms_writer *w, const void *context, uint32_t frame) {
+static ms_integer_value rest_at(ms_writer *w, const void *context, uint32_t scope) {
   const ms_rest *rest = context;
   const ms_node *statement = rest->statement;
   const ms_symbol *symbol = rest->symbol;
-  if (rest->kid == statement->kids) return ms_c_chosen_settled(w, symbol, frame);
+  if (rest->kid == statement->kids) return ms_c_chosen_settled(w, symbol, scope);
   const ms_node *block = statement->kid[statement->kids - 1];
   if (rest->kid + 1 == statement->kids)
-    return ms_c_integer_value_at(w, given_by(block, &symbol), frame);
+    return ms_c_integer_value_at(w, given_by(block, &symbol), scope);
   ms_rest next = {symbol, statement, rest->kid + 2};
   block = statement->kid[rest->kid + 1];
   ms_alternatives of = {ms_node_bare(statement->kid[rest->kid]), given_by(block, &symbol), rest_at,
                         &next};
-  return choose(w, &of, frame);
+  return choose(w, &of, scope);
 }
 
-ms_integer_value ms_c_chosen_settled(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
+ms_integer_value ms_c_chosen_settled(ms_writer *w, const ms_symbol *symbol, uint32_t scope) {
   ms_c_local *local = ms_c_local_of(w, symbol);
   const ms_version *version = local->version;
-  if (frame >= MS_FRAMES || local->from == NULL || ms_node_is_multiple(local->from))
+  if (scope >= MS_SCOPES || local->from == NULL || ms_node_is_multiple(local->from))
     return (ms_integer_value){0};
   if (version == NULL)
-    return ms_c_chosen_assume(w, symbol, ms_c_integer_value_at(w, local->from, frame));
+    return ms_c_chosen_assume(w, symbol, ms_c_integer_value_at(w, local->from, scope));
   ms_rest all = {symbol, version->statement, 0};
   local->version = version->before;
-  ms_integer_value r = rest_at(w, &all, frame);
+  ms_integer_value r = rest_at(w, &all, scope);
   local->version = version;
   return r.known ? ms_c_chosen_assume(w, symbol, r) : r;
 }

@@ -7,8 +7,8 @@
 
 #include "kernel/native/c_integer.h"
 
-/* A node of an operator `or` as an integer, seen from frame `frame` (MS_FRAMES: from none). */
-ms_integer_value ms_c_chosen(ms_writer *w, const ms_node *node, uint32_t frame);
+/* A node of an operator `or` as an integer, seen from scope `scope` (MS_SCOPES: from none). */
+ms_integer_value ms_c_chosen(ms_writer *w, const ms_node *node, uint32_t scope);
 
 /* The bounds of a variable where what is assumed holds. */
 ms_integer_value ms_c_chosen_assume(ms_writer *w, const ms_symbol *symbol, ms_integer_value r);
@@ -18,6 +18,6 @@ ms_integer_value ms_c_chosen_assume(ms_writer *w, const ms_symbol *symbol, ms_in
 void ms_c_chosen_settle(ms_writer *w, const ms_node *block, uint32_t at);
 
 /* Such a local as an integer. */
-ms_integer_value ms_c_chosen_settled(ms_writer *w, const ms_symbol *symbol, uint32_t frame);
+ms_integer_value ms_c_chosen_settled(ms_writer *w, const ms_symbol *symbol, uint32_t scope);
 
 #endif

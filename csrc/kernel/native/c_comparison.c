@@ -30,7 +30,7 @@ static const char *whole_limit(ms_writer *w, const ms_node *node, ms_op op, bool
 
 /* Comparison of two integers, or of one with a captured number; NULL for others. */
 static const char *whole_comparison(ms_writer *w, const ms_node *node, const char *op) {
-  if (w->frames == 0) return NULL;
+  if (w->scopes == 0) return NULL;
   for (int k = 0; k < 2; k++) {
     if (ms_typed_expression(w->typed, node->kid[k]).can != MS_CAN_NUMBER) return NULL;
   }

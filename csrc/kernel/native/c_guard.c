@@ -22,8 +22,8 @@ static bool asks_for(const ms_text *guards, const char *condition) {
   return false;
 }
 
-void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition) {
-  ms_text *guards = &w->frame[frame].guards;
+void ms_c_guard(ms_writer *w, uint32_t scope, const char *condition) {
+  ms_text *guards = &w->scope[scope].guards;
   if (asks_for(guards, condition)) return;
   ms_text_format(guards, "%s%s", guards->length > 0 ? AND : "", condition);
 }

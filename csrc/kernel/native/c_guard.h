@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: guards, which hold where a frame's quick text runs. */
+ * Writing C: guards, which hold where a scope's quick text runs. */
 #ifndef MS_KERNEL_NATIVE_C_GUARD_H
 #define MS_KERNEL_NATIVE_C_GUARD_H
 
 #include "kernel/native/writer.h"
 
-/* Adds a condition to a frame's guards. */
-void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
+/* Adds a condition to a scope's guards. */
+void ms_c_guard(ms_writer *w, uint32_t scope, const char *condition);
 
 #endif

@@ -21,7 +21,7 @@ const char *ms_c_narrowed(ms_writer *w, const ms_integer_value *whole) {
 }
 
 ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most) {
-  if (w->frames == 0) return NULL; /* careful texts compute with doubles */
+  if (w->scopes == 0) return NULL; /* careful texts compute with doubles */
   ms_integer_value *whole = ms_arena_take(w->arena, 1, sizeof *whole);
   if (whole == NULL) {
     w->failed = true;

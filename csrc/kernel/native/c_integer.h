@@ -10,12 +10,12 @@
 /* Integers are used up to here: sums of two, and each as a double, are exact. */
 #define MS_C_MOST ((int64_t)1 << 52)
 
-/* An integer: its C text and the bounds of what it can be while the frame lasts. */
+/* An integer: its C text and the bounds of what it can be while the scope lasts. */
 typedef struct ms_integer_value {
   bool known;
   bool unsigned_zero;     /* as a double it is never -0 */
   const char *text;       /* int64_t */
-  const char *lo, *hi;    /* double, over what does not change in the frame; NULL: not known */
+  const char *lo, *hi;    /* double, over what does not change in the scope; NULL: not known */
   const char *needs;      /* guards for it to be right, joined with &&; NULL for none */
   bool guessed;           /* a number from outside that may be any is among these */
   bool small;             /* an int32, made of small ones: c_small_sum.h */

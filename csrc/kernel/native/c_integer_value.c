@@ -57,36 +57,36 @@ static ms_integer_value guarded(ms_writer *w, const char *text) {
                             .most = LEAF};
 }
 
-/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none). */
-static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t frame);
+/* A node as an integer, seen from scope `scope` (MS_SCOPES: from none). */
+static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t scope);
 
-static ms_integer_value of_binary(ms_writer *w, const ms_node *node, uint32_t frame) {
-  if (node->op == MS_OP_OR) return ms_c_chosen(w, node, frame);
+static ms_integer_value of_binary(ms_writer *w, const ms_node *node, uint32_t scope) {
+  if (node->op == MS_OP_OR) return ms_c_chosen(w, node, scope);
   if (node->op > MS_OP_MOD || node->op == MS_OP_DIV) return (ms_integer_value){0};
-  ms_integer_value a = whole_at(w, node->kid[0], frame);
-  ms_integer_value b = a.known ? whole_at(w, node->kid[1], frame) : (ms_integer_value){0};
+  ms_integer_value a = whole_at(w, node->kid[0], scope);
+  ms_integer_value b = a.known ? whole_at(w, node->kid[1], scope) : (ms_integer_value){0};
   if (!b.known) return (ms_integer_value){0};
   if (node->op == MS_OP_MUL) return ms_c_whole_product(w, &a, &b);
   if (node->op == MS_OP_MOD) return ms_c_whole_remainder(w, &a, &b);
   return ms_c_whole_sum(w, &a, &b, node->op == MS_OP_SUB);
 }
 
-static ms_integer_value of_call(ms_writer *w, const ms_node *node, uint32_t frame) {
+static ms_integer_value of_call(ms_writer *w, const ms_node *node, uint32_t scope) {
   ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
   if (called.object != MS_OBJECT_BUILTIN || node->kids < 2) return (ms_integer_value){0};
   const ms_node *first = node->kid[1];
   if (strcmp(called.name, "math.floor") == 0 && node->kids == 2) {
     while (first->kind == MS_PAREN) first = first->kid[0];
-    if (first->kind != MS_BINARY || first->op != MS_OP_DIV) return whole_at(w, first, frame);
-    ms_integer_value a = whole_at(w, first->kid[0], frame);
-    ms_integer_value b = whole_at(w, first->kid[1], frame);
+    if (first->kind != MS_BINARY || first->op != MS_OP_DIV) return whole_at(w, first, scope);
+    ms_integer_value a = whole_at(w, first->kid[0], scope);
+    ms_integer_value b = whole_at(w, first->kid[1], scope);
     return a.known && b.known ? ms_c_whole_quotient(w, &a, &b) : (ms_integer_value){0};
   }
   bool most = strcmp(called.name, "math.max") == 0;
   if (!most && strcmp(called.name, "math.min") != 0) return (ms_integer_value){0};
-  ms_integer_value r = whole_at(w, first, frame);
+  ms_integer_value r = whole_at(w, first, scope);
   for (uint32_t k = 2; k < node->kids && r.known; k++) {
-    ms_integer_value next = whole_at(w, node->kid[k], frame);
+    ms_integer_value next = whole_at(w, node->kid[k], scope);
     r = next.known ? ms_c_whole_extreme(w, &r, &next, most) : (ms_integer_value){0};
   }
   return r;
@@ -131,12 +131,12 @@ static ms_integer_value of_extent(ms_writer *w, const ms_node *object, const ms_
 }
 
 /* The ends of a loop bound its variable. */
-static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame,
+static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t scope,
                         ms_integer_value *r) {
   bool down = local->down;
-  ms_integer_value start = whole_at(w, local->loop->kid[0], frame);
-  ms_integer_value limit = whole_at(w, local->loop->kid[1], frame);
-  bool own = frame + 1 == local->frames;
+  ms_integer_value start = whole_at(w, local->loop->kid[0], scope);
+  ms_integer_value limit = whole_at(w, local->loop->kid[1], scope);
+  bool own = scope + 1 == local->scopes;
   const char *first_lo = start.lo, *first_hi = start.hi, *last_lo = limit.lo, *last_hi = limit.hi;
   if (own && local->start != NULL) first_lo = first_hi = local->start;
   if (own && local->limit != NULL) last_lo = last_hi = local->limit;
@@ -146,43 +146,43 @@ static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame,
 }
 
 /* The value of a local that `if`s have assigned, behind the last of them. */
-static ms_integer_value settled(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
+static ms_integer_value settled(ms_writer *w, const ms_symbol *symbol, uint32_t scope) {
   const ms_c_local *local = ms_c_local_of(w, symbol);
   bool number = local->form == MS_FORM_DOUBLE || local->form == MS_FORM_FLOAT;
-  if (frame < local->frames || frame >= MS_FRAMES || local->version != local->settled)
-    return ms_c_chosen_settled(w, symbol, frame);
+  if (scope < local->scopes || scope >= MS_SCOPES || local->version != local->settled)
+    return ms_c_chosen_settled(w, symbol, scope);
   return number ? guarded(w, local->text) : (ms_integer_value){0};
 }
 
 /* A local that is declared as no integer, where one is asked for: by what it is made of. */
-static ms_integer_value asked_of(ms_writer *w, const ms_c_local *local, uint32_t frame) {
-  if (frame >= MS_FRAMES) return (ms_integer_value){0};
+static ms_integer_value asked_of(ms_writer *w, const ms_c_local *local, uint32_t scope) {
+  if (scope >= MS_SCOPES) return (ms_integer_value){0};
   if (local->form != MS_FORM_DOUBLE && local->form != MS_FORM_FLOAT) return (ms_integer_value){0};
-  if (local->frames <= frame) return guarded(w, local->text);
+  if (local->scopes <= scope) return guarded(w, local->text);
   if (local->from == NULL || ms_node_is_multiple(local->from)) return (ms_integer_value){0};
-  return whole_at(w, local->from, frame);
+  return whole_at(w, local->from, scope);
 }
 
-static ms_integer_value of_variable(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
+static ms_integer_value of_variable(ms_writer *w, const ms_symbol *symbol, uint32_t scope) {
   const ms_c_local *local = ms_c_local_of(w, symbol);
   if (local->text == NULL) return (ms_integer_value){0};
-  if (symbol->assigned && !(local->counter && frame >= MS_FRAMES)) return (ms_integer_value){0};
-  if (local->whole == NULL) return asked_of(w, local, frame);
+  if (symbol->assigned && !(local->counter && scope >= MS_SCOPES)) return (ms_integer_value){0};
+  if (local->whole == NULL) return asked_of(w, local, scope);
   ms_integer_value r = {.known = true,
                         .unsigned_zero = !local->signed_zero,
                         .text = local->whole,
                         .least = local->least,
                         .most = local->most};
-  if (frame >= MS_FRAMES) return r;
-  if (local->frames <= frame) {
+  if (scope >= MS_SCOPES) return r;
+  if (local->scopes <= scope) {
     r.lo = r.hi = ms_c_text(w, "(double)%s", local->whole);
   } else if (local->lo != NULL) {
     r.lo = local->lo;
     r.hi = local->hi;
   } else if (local->loop != NULL) {
-    loop_bounds(w, local, frame, &r);
+    loop_bounds(w, local, scope, &r);
   } else if (local->from != NULL) {
-    ms_integer_value from = whole_at(w, local->from, frame);
+    ms_integer_value from = whole_at(w, local->from, scope);
     r.lo = from.lo;
     r.hi = from.hi;
     r.needs = from.needs;
@@ -190,26 +190,26 @@ static ms_integer_value of_variable(ms_writer *w, const ms_symbol *symbol, uint3
   return r.lo != NULL && r.hi != NULL ? r : (ms_integer_value){0};
 }
 
-static ms_integer_value of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
-  if (ms_c_local_of(w, symbol)->settled != NULL) return settled(w, symbol, frame);
-  ms_integer_value r = of_variable(w, symbol, frame);
+static ms_integer_value of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t scope) {
+  if (ms_c_local_of(w, symbol)->settled != NULL) return settled(w, symbol, scope);
+  ms_integer_value r = of_variable(w, symbol, scope);
   return r.known ? ms_c_chosen_assume(w, symbol, r) : r;
 }
 
-static ms_integer_value of_path(ms_writer *w, const ms_node *node, uint32_t frame) {
+static ms_integer_value of_path(ms_writer *w, const ms_node *node, uint32_t scope) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, node, &value);
   if (at == MS_NO_CAPTURE) {
     if (node->kind != MS_NAME || node->symbol == NULL) return (ms_integer_value){0};
-    return of_symbol(w, node->symbol, frame);
+    return of_symbol(w, node->symbol, scope);
   }
-  if (value != node || ms_variable_is(w->emitter, at) || frame >= MS_FRAMES)
+  if (value != node || ms_variable_is(w->emitter, at) || scope >= MS_SCOPES)
     return (ms_integer_value){0};
   if (w->emitter->job->bindings[at].kind != MS_BIND_NUMBER) return (ms_integer_value){0};
   return guarded(w, ms_c_captured(w, at));
 }
 
-static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
+static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t scope) {
   if (w->whole_steps == 0) return (ms_integer_value){0};
   w->whole_steps--;
   switch (node->kind) {
@@ -217,18 +217,18 @@ static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t fra
       return node->boxed ? (ms_integer_value){0} : literal(w, node->number);
     case MS_NAME:
     case MS_INDEX:
-      return of_path(w, node, frame);
+      return of_path(w, node, scope);
     case MS_PAREN:
-      return whole_at(w, node->kid[0], frame);
+      return whole_at(w, node->kid[0], scope);
     case MS_BINARY:
-      return of_binary(w, node, frame);
+      return of_binary(w, node, scope);
     case MS_UNARY:
       if (node->op == MS_OP_LEN) return of_extent(w, node->kid[0], NULL);
       if (node->op != MS_OP_NEG) return (ms_integer_value){0};
-      ms_integer_value a = whole_at(w, node->kid[0], frame);
+      ms_integer_value a = whole_at(w, node->kid[0], scope);
       return ms_c_whole_negated(w, &a);
     case MS_CALL:
-      return of_call(w, node, frame);
+      return of_call(w, node, scope);
     case MS_METHOD:
       if (node->kids != 2 || strcmp(node->text, "size") != 0) return (ms_integer_value){0};
       return of_extent(w, node->kid[0], node->kid[1]);
@@ -237,17 +237,17 @@ static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t fra
   }
 }
 
-ms_integer_value ms_c_integer_value_at(ms_writer *w, const ms_node *node, uint32_t frame) {
-  return whole_at(w, node, frame);
+ms_integer_value ms_c_integer_value_at(ms_writer *w, const ms_node *node, uint32_t scope) {
+  return whole_at(w, node, scope);
 }
 
 ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node) {
   w->whole_steps = MOST_STEPS;
-  return whole_at(w, node, MS_FRAMES);
+  return whole_at(w, node, MS_SCOPES);
 }
 
 static ms_integer_value value_of(ms_writer *w, const ms_node *node, bool guesses) {
-  for (uint32_t f = 0; f < w->frames; f++) {
+  for (uint32_t f = 0; f < w->scopes; f++) {
     w->whole_steps = MOST_STEPS;
     ms_integer_value r = whole_at(w, node, f);
     if (!r.known || (r.guessed && !guesses)) continue;
@@ -283,7 +283,7 @@ ms_integer_value ms_c_integer_value_kept(ms_writer *w, const ms_node *node,
 
 bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *extent,
                                ms_integer_value *r) {
-  for (uint32_t f = 0; f < w->frames; f++) {
+  for (uint32_t f = 0; f < w->scopes; f++) {
     w->whole_steps = MOST_STEPS;
     *r = whole_at(w, node, f);
     if (!r->known) continue;

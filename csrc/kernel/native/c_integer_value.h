@@ -7,14 +7,14 @@
 
 #include "kernel/native/c_integer.h"
 
-/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none), for what it is a part of:
+/* A node as an integer, seen from scope `scope` (MS_SCOPES: from none), for what it is a part of:
  * the guards that it needs are not added. */
-ms_integer_value ms_c_integer_value_at(ms_writer *w, const ms_node *node, uint32_t frame);
+ms_integer_value ms_c_integer_value_at(ms_writer *w, const ms_node *node, uint32_t scope);
 
 /* A node as an integer without guards. */
 ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node);
 
-/* The same, from the outermost frame that allows it; the guards that it needs are added. */
+/* The same, from the outermost scope that allows it; the guards that it needs are added. */
 ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node);
 
 /* The same of what a local gets: only where its block has it as a subscript may a number from

@@ -342,7 +342,7 @@ static bool write_both(ms_writer *w, const ms_c_outer *outer, ms_copies *copies)
 bool ms_c_jam(ms_writer *w, const ms_c_outer *outer) {
   ms_nest nest = {.w = w, .block = outer->block, .index = outer->index};
   ms_copies copies = {.nest = &nest};
-  if (w->fast || w->careful > 0 || w->frames == 0 || w->copy > 0) return false;
+  if (w->fast || w->careful > 0 || w->scopes == 0 || w->copy > 0) return false;
   if (!find_nest(&nest, &copies.before) || !find_copies(w, &nest, &copies)) return false;
   return try(w, outer, &copies, write_both);
 }

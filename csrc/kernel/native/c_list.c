@@ -82,7 +82,7 @@ void ms_c_list_walk(ms_writer *w, const void *context) {
   ms_c_line(w, "for (int64_t %s = 1; %s <= %s; %s++) {", place, place, walk->count, place);
   ms_c_local *local = ms_c_local_of(w, key);
   *local =
-      (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = w->frames, .region = w->region};
+      (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .scopes = w->scopes, .region = w->region};
   if (key->assigned) {
     ms_c_line(w, "double %s = (double)%s;", name, place);
   } else {

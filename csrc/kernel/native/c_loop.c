@@ -27,7 +27,7 @@ typedef struct ms_end {
   const ms_node *node;
   const char *what; /* for messages */
   ms_integer_value whole;
-  ms_c_value value;   /* evaluated, where it is not a whole number in an outer frame */
+  ms_c_value value;   /* evaluated, where it is not a whole number in an outer scope */
   const char *number; /* its double text, evaluated once; NULL: `whole` */
 } ms_end;
 
@@ -59,7 +59,7 @@ static void check_end(ms_writer *w, ms_end *end) {
   end->number = held;
 }
 
-/* An end as an integer; otherwise as a number that the loop's own frame may guard. The first value,
+/* An end as an integer; otherwise as a number that the loop's own scope may guard. The first value,
  * which the variable takes as it is, is none if it is -0. */
 static void find_end(ms_writer *w, ms_end *end) {
   end->whole = ms_c_integer_value(w, end->node);
@@ -85,7 +85,7 @@ static void guard_end(ms_writer *w, ms_end *end, bool start) {
                                   .most = INT32_MAX};
   const char *test =
       start ? "ms_is_whole(%s) && !(%s == 0 && __builtin_signbit(%s))" : "ms_is_whole(%s)";
-  ms_c_guard(w, w->frames - 1, ms_c_text(w, test, text, text, text));
+  ms_c_guard(w, w->scopes - 1, ms_c_text(w, test, text, text, text));
 }
 
 /* The step of a loop if it is a constant; 0 otherwise. */
@@ -125,7 +125,7 @@ static void know_variable(ms_writer *w, const ms_node *loop, const ms_end *start
                           const ms_end *limit, int64_t step, const char *index) {
   const ms_symbol *symbol = loop->symbols[0];
   ms_c_local *local = ms_c_local_of(w, symbol);
-  *local = (ms_c_local){.region = w->region, .frames = w->frames, .loop = loop, .down = step < 0};
+  *local = (ms_c_local){.region = w->region, .scopes = w->scopes, .loop = loop, .down = step < 0};
   local->start = start->number;
   local->limit = limit->number;
   local->least = step > 0 ? start->whole.least : limit->whole.least;
@@ -252,7 +252,7 @@ static void write_number_loop(ms_writer *w, const ms_node *loop, const char *sta
   }
   ms_c_line(w, "for (double %s = %s; %s; %s += %s) {", index, start, goes_on, index,
             step != NULL ? step : "1.0");
-  *ms_c_local_of(w, symbol) = (ms_c_local){.region = w->region, .frames = w->frames};
+  *ms_c_local_of(w, symbol) = (ms_c_local){.region = w->region, .scopes = w->scopes};
   declare_variable(w, loop, index, false);
   ms_c_block(w, loop->kid[3]);
   ms_c_line(w, "}");
@@ -269,25 +269,25 @@ static bool is_near(const ms_end *end) {
   return whole != NULL && whole->known && whole->least >= -far && whole->most <= far;
 }
 
-/* The careful loop: no frames, so that nothing is guarded. */
+/* The careful loop: no scopes, so that nothing is guarded. */
 static void write_careful(ms_writer *w, const ms_node *loop, const ms_end *start,
                           const ms_end *limit, int64_t step) {
-  uint32_t frames = w->frames;
-  w->frames = 0;
+  uint32_t scopes = w->scopes;
+  w->scopes = 0;
   w->careful++;
   const char *by = step == 1 ? NULL : ms_c_number(w, (double)step);
   w->uncounted = w->uncounted || !is_near(start) || !is_near(limit);
   write_number_loop(w, loop, end_number(w, start), end_number(w, limit), by);
   w->careful--;
-  w->frames = frames;
+  w->scopes = scopes;
 }
 
-/* The quick loop in a frame of its own. */
+/* The quick loop in a scope of its own. */
 static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end *limit,
                         int64_t step) {
   ms_text body = {0}, *out = w->out;
-  ms_guard_frame *frame = &w->frame[w->frames++];
-  *frame = (ms_guard_frame){0};
+  ms_guard_scope *scope = &w->scope[w->scopes++];
+  *scope = (ms_guard_scope){0};
   guard_end(w, start, true);
   guard_end(w, limit, false);
   w->out = &body;
@@ -296,13 +296,13 @@ static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end
   write_whole_loop(w, loop, start, limit, step);
   w->indent--;
   w->out = out;
-  w->frames--;
-  bool guarded = frame->guards.length > 0;
-  if (guarded) ms_c_line(w, "if (%s) {", frame->guards.bytes);
+  w->scopes--;
+  bool guarded = scope->guards.length > 0;
+  if (guarded) ms_c_line(w, "if (%s) {", scope->guards.bytes);
   ms_text_append(w->out, body.bytes, body.length);
-  w->failed = w->failed || body.failed || frame->guards.failed;
+  w->failed = w->failed || body.failed || scope->guards.failed;
   ms_text_free(&body);
-  ms_text_free(&frame->guards);
+  ms_text_free(&scope->guards);
   if (!guarded) return;
   ms_c_line(w, "} else {");
   w->line = loop->line;
@@ -331,7 +331,7 @@ static void write_ended(ms_writer *w, const void *context) {
 
 void ms_c_for(ms_writer *w, const ms_node *loop) {
   int64_t step = constant_step(w, loop);
-  bool quick = w->frames > 0 && w->frames < MS_FRAMES && step != 0;
+  bool quick = w->scopes > 0 && w->scopes < MS_SCOPES && step != 0;
   ms_end start = {.node = loop->kid[0], .what = "initial value"};
   ms_end limit = {.node = loop->kid[1], .what = "limit"};
   ms_end by = {.node = loop->kid[2], .what = "step"};
@@ -351,7 +351,7 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
   ms_c_line(w, "}");
 }
 
-/* The ends of a loop that guards of frames that are open vouch for. */
+/* The ends of a loop that guards of scopes that are open vouch for. */
 static bool know_ends(ms_writer *w, const ms_node *loop, ms_end *start, ms_end *limit) {
   *start = (ms_end){.whole = ms_c_integer_value(w, loop->kid[0])};
   *limit = (ms_end){.whole = ms_c_integer_value(w, loop->kid[1])};

@@ -246,7 +246,7 @@ static void write_recursive(ms_writer *w, ms_c_recursive *recursive) {
 
 void ms_c_recursive_write(ms_writer *w) {
   w->careful = 1;
-  w->frames = 0;
+  w->scopes = 0;
   for (ms_c_recursive *each = w->recursive; each != NULL && w->why->line == 0; each = each->next)
     write_recursive(w, each); /* adds those that it calls */
 }

@@ -223,7 +223,7 @@ void ms_c_small_sums_write(ms_writer *w, const ms_node *loop, const char *const 
                            ms_c_write *write, const void *context) {
   ms_c_small_sums sums = {.loop = loop};
   ms_text small = {0};
-  bool known = w->frames > 0 && w->within == NULL && !loop->symbols[0]->assigned;
+  bool known = w->scopes > 0 && w->within == NULL && !loop->symbols[0]->assigned;
   if (known && has_int32(w) && is_innermost(loop)) {
     w->small_sums = &sums;
     write_apart(w, write, context, &small);

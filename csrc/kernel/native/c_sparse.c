@@ -115,7 +115,7 @@ static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, con
   const char *from = ms_c_text(w, "%s[%s]", rows_part(w, array, PART_COLUMNS), place);
   ms_c_local *local = ms_c_local_of(w, column);
   *local =
-      (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = w->frames, .region = w->region};
+      (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .scopes = w->scopes, .region = w->region};
   if (column->assigned) {
     ms_c_line(w, "double %s = (double)%s;", name, from);
   } else {

@@ -53,7 +53,7 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
  * whole for is one only where a subscript or a limit asks for it: a step size may be 1. */
 static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *local,
                           const ms_node *from, const char *name) {
-  if (from == NULL || symbol->assigned || w->frames == 0 || ms_node_is_multiple(from)) return false;
+  if (from == NULL || symbol->assigned || w->scopes == 0 || ms_node_is_multiple(from)) return false;
   ms_integer_value whole = ms_c_integer_value_kept(w, from, symbol);
   if (!whole.known) return false;
   if (whole.unsigned_zero) {
@@ -73,7 +73,7 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
   ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   ms_c_local *local = ms_c_local_of(w, symbol);
   const char *name = ms_c_local_name(w, symbol), *object = ms_c_object_type(w, &kind);
-  *local = (ms_c_local){.frames = w->frames,
+  *local = (ms_c_local){.scopes = w->scopes,
                         .from = from,
                         .form = ms_c_local_form(w, symbol, &kind, &value),
                         .region = w->region,
@@ -95,7 +95,7 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->text = "";
     return;
   }
-  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_induction(symbol) &&
+  if (from != NULL && kind.can == MS_CAN_NUMBER && w->scopes > 0 && ms_c_is_induction(symbol) &&
       !(symbol->upvalue && w->typed->cycles)) {
     ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
     local->text = local->whole = name;
@@ -340,7 +340,7 @@ static void local_function(ms_writer *w, const ms_node *node) {
   if (node->symbols[0]->assigned)
     ms_c_refuse(w, node, "`%s` is a function that is assigned again", node->symbols[0]->name);
   *ms_c_local_of(w, node->symbols[0]) =
-      (ms_c_local){.text = "", .form = MS_FORM_OBJECT, .frames = w->frames};
+      (ms_c_local){.text = "", .form = MS_FORM_OBJECT, .scopes = w->scopes};
 }
 
 void ms_c_statement(ms_writer *w, const ms_node *node) {

@@ -126,7 +126,7 @@ void ms_c_sums_begin(ms_writer *w, ms_c_sums *sums) {
     ms_c_line(w, "float %s = %s;", sums->list[s].piece, sums->list[s].op == MS_OP_MUL ? "1" : "0");
     *local = (ms_c_local){.text = sums->list[s].piece,
                           .form = MS_FORM_FLOAT,
-                          .frames = w->frames,
+                          .scopes = w->scopes,
                           .region = w->region};
   }
 }

@@ -161,7 +161,7 @@ static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) 
   if (guarded) {
     ms_c_bounds(w);
     ms_c_line(w, "const bool ms_holds = %s%s%s;", w->info->shaped ? special_test(w) : "",
-              w->info->shaped ? " &&\n      " : "", w->frame[0].guards.bytes);
+              w->info->shaped ? " &&\n      " : "", w->scope[0].guards.bytes);
   }
   ms_c_line(w, "if (MS_UNLIKELY(results == 0)) return %s;", prospect_of(w, guarded));
   if (guarded) {
@@ -204,7 +204,7 @@ static bool write_body(ms_writer *w, ms_text *body, bool careful, bool wide) {
   w->out = body;
   w->careful = careful;
   w->wide = wide;
-  w->frames = careful ? 0 : 1;
+  w->scopes = careful ? 0 : 1;
   w->small_records = 0;
   ms_c_function(w);
   declare_small_records(w, body);
@@ -253,7 +253,7 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   bool guarded = careful->length > 0;
   write_cold(w, &all, "ms_careful", careful);
   write_cold(w, &all, "ms_wide", wide);
-  write_entry(w, &all, guarded || (w->declines && w->frame[0].guards.length > 0));
+  write_entry(w, &all, guarded || (w->declines && w->scope[0].guards.length > 0));
   w->out = out;
   ms_native_prelude_for(w->fast, kernel.bytes, kernel.length, out);
   ms_text_append(out, kernel.bytes, kernel.length);
@@ -272,7 +272,7 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
     w->counted = w->counted && !w->uncounted;
     w->ends = w->ends && !w->stops;
   }
-  bool guarded = w->frame[0].guards.length > 0;
+  bool guarded = w->scope[0].guards.length > 0;
   if (written && guarded && !w->declines) written = write_body(w, &careful, true, false);
   w->careful_counted = !w->uncounted;
   if (written) {
@@ -291,7 +291,7 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   for (ms_c_recursive *each = w->recursive; each != NULL; each = each->next)
     ms_text_free(&each->body);
   ms_text_free(&w->fits);
-  for (uint32_t f = 0; f < MS_FRAMES; f++) ms_text_free(&w->frame[f].guards);
+  for (uint32_t f = 0; f < MS_SCOPES; f++) ms_text_free(&w->scope[f].guards);
   if (w->failed || out->failed) return out_of_memory(err);
   return w->why->line != 0;
 }

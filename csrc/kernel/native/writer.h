@@ -7,7 +7,7 @@
  * subscripts, calls, choices) is appended to the statements first, in the order of Lua.
  *
  * Every body is written up to twice. The quick text trusts *guards*: conditions over what does not
- * change in a *frame* (the block, or an inner loop in it), tested once where the frame begins. If
+ * change in a *scope* (the block, or an inner loop in it), tested once where the scope begins. If
  * they hold, indices are integers and no subscript that the guards cover is checked again. The
  * careful text, for blocks and loops whose guards fail, computes with doubles as Lua does and
  * checks every subscript, so that an error comes in the same iteration after the same stores.
@@ -20,8 +20,8 @@
 #include "kernel/native/native_emit.h"
 #include "kernel/native/typed.h"
 
-/* Most frames inside each other; inner loops beyond check where they are. */
-#define MS_FRAMES 4
+/* Most scopes inside each other; inner loops beyond check where they are. */
+#define MS_SCOPES 4
 
 /* Longest text of a guard's bound, in bytes. */
 #define MS_GUARD_TEXT 400
@@ -65,9 +65,9 @@ typedef struct ms_c_value {
   const char *cut; /* C: the value as an int64_t; see ms_c_cut */
 } ms_c_value;
 
-typedef struct ms_guard_frame {
+typedef struct ms_guard_scope {
   ms_text guards; /* joined with && */
-} ms_guard_frame;
+} ms_guard_scope;
 
 /* What an `if` makes of a local that it may assign again: see c_chosen.h. */
 typedef struct ms_version {
@@ -83,7 +83,7 @@ typedef struct ms_c_local {
   const ms_node *from;       /* expression that gave it its value, or NULL */
   const char *lo, *hi;       /* double texts of an index of the space */
   const ms_node *loop;       /* numeric loop, whose variable it is, or NULL */
-  const char *start, *limit; /* double texts of its ends where those are known in its frame only */
+  const char *start, *limit; /* double texts of its ends where those are known in its scope only */
   bool down;                 /* it counts downwards */
   bool signed_zero;          /* as a double it may be -0 */
   bool given;                /* it is another function's: c_upvalue.h */
@@ -94,7 +94,7 @@ typedef struct ms_c_local {
   const ms_version *settled; /* the last version, which it has from here on, or NULL */
   const ms_version *version; /* the version that readers see now */
   int64_t least, most;
-  uint32_t frames;                /* how many there were when it was declared */
+  uint32_t scopes;                /* how many there were when it was declared */
   const struct ms_region *region; /* fast mode: where it was declared, or NULL */
   const ms_c_outside *outside;    /* see ms_c_value: of what it was given */
   ms_c_early early;
@@ -189,8 +189,8 @@ typedef struct ms_writer {
   const struct ms_c_fours *fours;   /* sums that iterations go on with (c_fours.h), or NULL */
   uint32_t whole_steps;             /* left for the integer that is looked for, */
   const struct ms_assumed *assumed; /* and what holds there, or NULL: c_chosen.c */
-  ms_guard_frame frame[MS_FRAMES];
-  uint32_t frames;
+  ms_guard_scope scope[MS_SCOPES];
+  uint32_t scopes;
   ms_c_local *local; /* by symbol index */
   ms_c_label *label;
   ms_inlined *inlined;
