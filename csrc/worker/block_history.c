@@ -49,7 +49,8 @@ static uint32_t round_of(const ms_worker *worker, uint32_t block, uint32_t *roun
 
 void ms_block_history_end(ms_worker *worker, uint32_t block) {
   if (worker->job.gate == NULL) {
-    ms_history("commit job=%llu block=%u", number_of(worker), block);
+    ms_history("commit job=%llu block=%u%s", number_of(worker), block,
+               worker->job.defers ? " deferred=1" : "");
     return;
   }
   uint32_t round, own = round_of(worker, block, &round);

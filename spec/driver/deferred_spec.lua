@@ -5,6 +5,7 @@ local analyze = require "meissa.analyze"
 local child = require "spec.support.child"
 local deaths = require "spec.driver.deaths"
 local expect = require "spec.support.expect"
+local history = require "meissa.check.history"
 
 local has = expect.has
 
@@ -122,6 +123,60 @@ describe("tables of counts and sets", function()
     assert.equal(64, told "h[i % 7] = (h[i % 7] or 0) + 1 if i % 10 == 0 then sleep(0.01) end")
   end)
 
+  it("have the errors of the blocks that they come from, however long these take", function()
+    local output = child.script([[
+      local meissa = require "meissa"
+      local function message(slow)
+        local count = {}
+        local ok, err = pcall(function()
+          for i in meissa.parallel(6400) do
+            local key = i % 10
+            if slow then local z = 0 for q = 1, 2e4 do z = z + q % 3 end end
+            if i == 310 then key = function() end end
+            count[key] = (count[key] or 0) + 1
+            if i == 1205 then error("later") end
+          end
+        end)
+        return not ok and err.message, next(count)
+      end
+      local fast, left = message(false)
+      assert(left == nil and fast:find("count (a key) is a function", 1, true), fast)
+      assert(fast == message(true))
+      for _, key in ipairs {"nil", "NaN"} do
+        local count, wrong = {}, key == "NaN" and 0 / 0 or nil
+        local ok, err = pcall(function()
+          for i in meissa.parallel(640) do
+            local k = i
+            if i == 500 then k = wrong end
+            count[k] = (count[k] or 0) + 1
+          end
+        end)
+        print(ok, err.line, err.message)
+      end]], {env = "MEISSA_WORKERS=2"})
+    assert.equal("false\t24\ttable index is nil\nfalse\t24\ttable index is NaN\n", output)
+  end)
+
+  it("have their keys in one order beside keys that travel in another way", function()
+    local output, status = child.script([[
+      local meissa = require "meissa"
+      local other, first = {}, nil
+      for round = 0, 8 do
+        meissa.init {workers = ({1, 2, 5})[round % 3 + 1]}
+        local count, list = {}, {}
+        for i in meissa.parallel(20000) do
+          local key = i + 0.5
+          if i == 10003 or i == 12000 then key = other end
+          count[key] = (count[key] or 0) + 1
+        end
+        for key, value in pairs(count) do
+          list[#list + 1] = (key == other and "other" or key) .. "=" .. value
+        end
+        first = first or table.concat(list, " ")
+        assert(#list == 19999 and table.concat(list, " ") == first)
+      end]])
+    assert.equal(0, status, output)
+  end)
+
   it("of large numbers are no counts: their sums may be rounded", function()
     for body, op in pairs {
       ["t[i % 3] = (t[i % 3] or 0) + 1"] = "none", ["t[i % 3] = (t[i % 3] or 0) + 1024"] = "none",
@@ -150,6 +205,20 @@ describe("a worker that dies before its blocks were told of", function()
   it("costs these blocks", function()
     has(child.script(LOOP, {env = "MEISSA_WORKERS=2"}), LEFT_BY,
         "deaths\t2\tredone\t2\trepeated\t0")
+  end)
+
+  it("leaves a history that is accepted", function()
+    local path = os.tmpname()
+    child.script(LOOP, {env = "MEISSA_WORKERS=2 MEISSA_HISTORY=" .. path})
+    local file = assert(io.open(path))
+    local text = file:read("*a")
+    file:close()
+    assert.is_truthy(text:find "deferred=1" and text:find " fence ")
+    assert.are.same({}, history.judge(text:gmatch "[^\n]+").problems)
+    -- What the last blocks of a worker have left is not there.
+    text = text:gsub("( commit job=%d+ block=%d+)\n", "%1 deferred=1\n")
+    has(history.judge(text:gmatch "[^\n]+").problems[1].text, "has not told what block")
+    os.remove(path)
   end)
 
   it("costs a run where arrays travel by value", function()

@@ -34,6 +34,19 @@ describe("a worker without a job", function()
     for k = 2, #worker.asked do assert.equal(0, worker.asked[k]) end
   end)
 
+  it("does not end by what finalizers raise", function()
+    local proxy, count = newproxy(true), 0
+    getmetatable(proxy).__gc = function() count = count + 1 error "raised" end
+    for _ = 1, 10 do newproxy(proxy) end
+    proxy = nil -- luacheck: ignore
+    local lost = litter()
+    idle_collection.await(worker_of(math.huge))
+    idle_collection.await(worker_of(math.huge))
+    assert.is_nil(next(lost))
+    collectgarbage()
+    assert.is_true(count > 0)
+  end)
+
   it("looks for little", function()
     local worker = worker_of(math.huge)
     idle_collection.await(worker)

@@ -16,15 +16,16 @@ Blocks.__index = Blocks
 -- @tab setting the event `loop`
 function M.new(setting)
   return setmetatable({setting = setting, open = {}, over = {}, count = 0, touched = {},
-                       stage = 1, merged = {}, last_merged = -1, last = {}}, Blocks)
+                       stage = 1, merged = {}, last_merged = -1, last = {}, waiting = {},
+                       unsure = {}}, Blocks)
 end
 
 function Blocks:begin(event)
   local block = event.block
   self.last[event.of] = nil
-  if self.unsure == block then
+  if self.unsure[block] then
     self:forget(block)
-    self.unsure = nil
+    self.unsure[block] = nil
   end
   if self.over[block] then
     return "blocks", string.format("block %d is run again: it was over in line %d", block,
@@ -91,6 +92,10 @@ function Blocks:commit(event)
   self.over[event.block], self.touched[event.block] = event.line, open.touches
   self.last[event.of] = event.block
   self.count = self.count + 1
+  -- What several blocks leave together comes with the last of them.
+  local waiting = self.waiting[event.of] or {}
+  waiting[#waiting + 1] = event.block
+  self.waiting[event.of] = event.deferred == 1 and waiting or nil
 end
 
 -- A block has failed, or is passed over because another one has: it does not count, so the job must
@@ -140,9 +145,12 @@ function Blocks:forget(block)
 end
 
 --- A process is fenced: the blocks that it has begun and not committed are another's to run, and so
--- may be its last one, if nobody has been told of its end.
+-- may be its last one, if nobody has been told of its end, and those whose results were to come
+-- with a later one's.
 function Blocks:fence(of)
-  if self.last[of] then self.unsure = self.last[of] end
+  if self.last[of] then self.unsure[self.last[of]] = true end
+  for _, block in ipairs(self.waiting[of] or {}) do self.unsure[block] = true end
+  self.waiting[of] = nil
   for block, open in tables.each(self.open) do
     if open.of == of then self.open[block] = nil end
   end
@@ -154,6 +162,10 @@ function Blocks:finish()
     return "blocks",
       string.format("the job is over, and %d of its %d blocks have ended", self.count,
       self.setting.blocks)
+  end
+  for of, waiting in tables.each(self.waiting) do
+    return "blocks",
+      string.format("the job is over, and %s has not told what block %d has left", of, waiting[1])
   end
   if not (self.setting.stages and self.setting.stages > 0) then return end
   for block in tables.each(self.over) do

@@ -173,7 +173,7 @@ end
 
 -- What blocks have by key is noted by C until M.finish_keyed, unless it is of another kind. What
 -- stands for one of them is {value = the driver's table, exact = whether it has sums that no order
--- changes, noted =, sums = of those what C has not noted, constant = of a set}.
+-- changes, noted =, others = {keys, sums} of those what C has not noted, constant = of a set}.
 
 local function out_of_memory()
   errors.raise("WRK", "out of memory for what blocks have by key, or what they sent is broken")
@@ -241,23 +241,23 @@ end
 -- Exact sums are those of all blocks before they are added to what the table had: how many blocks
 -- told theirs together is seen nowhere.
 local function finish_exact(out)
-  if not out.sums then return each_noted(out.noted, out.value, add) end
-  if out.noted then each_noted(out.noted, out.sums, add) end
-  for key, value in tables.each(out.sums) do add(out.value, key, value) end
+  if out.noted then each_noted(out.noted, out.value, add) end
+  local keys, sums = unpack(out.others or { {} })
+  for _, key in ipairs(keys) do add(out.value, key, sums[key]) end
 end
 
 --- Puts what is noted into the driver's table, if anything is.
 -- @tab out see M.add
 function M.finish_keyed(out)
   local noted, constant = out.noted, out.constant
-  if out.exact and (noted or out.sums) then
+  if out.exact and (noted or out.others) then
     finish_exact(out)
   elseif noted and constant == nil then
     add_noted(noted, out.value, keys_of(noted))
   elseif noted then
     each_noted(noted, out.value, function(whole, key) whole[key] = constant end)
   end
-  out.noted, out.sums = nil, nil
+  out.noted, out.others = nil, nil
 end
 
 -- Calls put(whole, key, value) for what a block has by key.
@@ -273,16 +273,29 @@ local function each_key(whole, part, kind, put)
   for key, value in tables.each(part) do put(whole, key, value) end
 end
 
+-- Exact sums that came with other results: C notes those that it can, as if they had come alone.
+local function add_others(out, part, kind)
+  out.others = out.others or { {}, {} }
+  local keys, sums = unpack(out.others)
+  local plain = {}
+  each_key(plain, part, kind, function(_, key, value)
+    if PLAIN[type(key)] then
+      plain[key] = value
+    else
+      if not sums[key] then keys[#keys + 1] = key end
+      add(sums, key, value)
+    end
+  end)
+  note(out, encoded.plain(plain, true), true)
+end
+
 --- Puts a block's sums by key to those of the blocks before it.
 -- @tab out `value` is the driver's table, `exact` says whether no order changes the sums; the rest
 -- belongs to these functions
 -- @param part what pack_keyed gave @string kind likewise
 function M.add(out, part, kind)
   if kind == M.KEYED then return note(out, part, true) end
-  if out.exact then
-    out.sums = out.sums or {}
-    return each_key(out.sums, part, kind, add)
-  end
+  if out.exact then return add_others(out, part, kind) end
   M.finish_keyed(out)
   each_key(out.value, part, kind, add)
 end

@@ -18,14 +18,21 @@ local floor, type, tonumber = math.floor, type, tonumber
 -- object(capture) of the kernel that is running: gives the array as an object.
 local running
 
--- Tables by capture that the next block goes on with.
-local going_on
+-- Tables by capture that the next block goes on with, nil if none ever does; whether one of them
+-- has got a key now that is no number, string or boolean.
+local going_on, has_others
 
 --- Says whose arrays failing checks are about, and what tables the next block goes on with.
 -- @param object function from a capture's number to its array object
--- @tab[opt] kept by capture
+-- @tab[opt] kept by capture, where blocks may go on with tables
 function M.enter(object, kept)
-  running, going_on = object, kept
+  running, going_on, has_others = object, kept, false
+end
+
+--- Whether the block has put a key into a table that it may have gone on with that travels only
+-- with the rest of the block's results, or not at all: a table or a function, say.
+function M.has_other_keys()
+  return has_others
 end
 
 -- Calls fn(...); an error is placed on `line`, if that is known to be another than the caller's.
@@ -181,10 +188,25 @@ end
 -- to put them in.
 local MOST_ROOM = 1024
 
+local PLAIN = { number = true, string = true, boolean = true }
+
+-- Looks at the keys that come into a table, once each.
+local keyed_meta = {
+  __newindex = function(part, key, value)
+    if key == nil then error("table index is nil", 2) end
+    if key ~= key then error("table index is NaN", 2) end
+    if not PLAIN[type(key)] then has_others = true end
+    rawset(part, key, value)
+  end,
+}
+
 --- A table that will have keys: the one of capture `at` that blocks before have left, or one with
--- room for as many as there are indices from one to the other.
+-- room for as many as there are indices from one to the other. Where blocks may go on with it, it
+-- has a metatable.
 function M.keyed(first, last, at)
-  return going_on and going_on[at] or new_table(0, math.min(math.abs(last - first) + 1, MOST_ROOM))
+  if going_on and going_on[at] then return going_on[at] end
+  local part = new_table(0, math.min(math.abs(last - first) + 1, MOST_ROOM))
+  return going_on and setmetatable(part, keyed_meta) or part
 end
 
 -- A loop in a body whose text is a kernel's calls them: they read what they are given.

@@ -180,18 +180,21 @@ function Instance:run(block)
   return self:run_placed()
 end
 
--- Runs the block whose bounds stand first in the arguments.
+local NOTHING = {}
+
+-- Runs the block whose bounds stand first in the arguments. Keys that may be refused are told of
+-- with their own block, so that the error is this one's, whatever later blocks do.
 function Instance:run_placed()
   if self.versions then self.versions:enter(self) end
   local arguments = self.arguments
-  helpers.enter(self.object, self.kept)
+  helpers.enter(self.object, self.kept or self.may_defer and NOTHING)
   local before = self.draws and random.open(self.draws)
   local ok, results = xpcall(call, self.handler, self.kernel.block,
     unpack(arguments, 1, self.argument_count))
   if before then random.close(before) end
   if not ok then return nil, body_failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
-  local defers = self.may_defer and self.may_defer() or false
+  local defers = self.may_defer and not helpers.has_other_keys() and self.may_defer() or false
   self.kept = defers and results_of.joinable(self.kernel.info, results) or nil
   if defers and self.leaves == 0 then return "", nil, true end
   local fits, bytes = interrupt.pcall(results_of.encode, self, results, defers)

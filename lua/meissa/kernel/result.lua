@@ -68,7 +68,7 @@ end
 -- A gathered table on its way, and how it travels.
 local function gather(result, part)
   if result.role == "listed" then return gathered.pack_list(part) end
-  return gathered.pack_keyed(part, result.role == "counted")
+  return gathered.pack_keyed(setmetatable(part, nil), result.role == "counted")
 end
 
 -- What a block has assigned to elements of a table on its way, how it travels, and the elements

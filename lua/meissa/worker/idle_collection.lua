@@ -22,7 +22,9 @@ end
 -- @param worker the core's worker
 function M.await(worker)
   while is_due() and worker:rest(begun and 0 or PATIENCE) do
-    begun = not collectgarbage("step", STEP)
+    -- Errors of finalizers are nobody's, as they are while blocks run.
+    local done, over = pcall(collectgarbage, "step", STEP)
+    begun = not (done and over)
     if not begun then left = collectgarbage("count") end
   end
 end
