@@ -163,7 +163,8 @@ function Blocks:finish()
       string.format("the job is over, and %d of its %d blocks have ended", self.count,
       self.setting.blocks)
   end
-  for of, waiting in tables.each(self.waiting) do
+  local of, waiting = tables.next(self.waiting)
+  if of then
     return "blocks",
       string.format("the job is over, and %s has not told what block %d has left", of, waiting[1])
   end
