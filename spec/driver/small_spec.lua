@@ -92,7 +92,7 @@ describe("small loops (seed " .. seed .. ")", function()
       return s
     end
     local right, row = total(), 0
-    for _ = 1, 3000 do
+    for _ = 1, 12000 do
       assert.are.equal(right, total())
       row = meissa.last().workers == 0 and row + 1 or 0
       if row == 8 then break end -- where it is only tried, the next is on workers

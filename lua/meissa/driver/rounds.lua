@@ -194,7 +194,7 @@ local function begin_chunk(self, plan, done)
   local same = known and known.count == request.space.count
   local size = size_of(request, done, same and known.ranges)
   local run = plan(self, done + 1, done + size)
-  if size > 1 and not pcall(ready.cut, run) then -- there are more of them now
+  if size > 1 and not interrupt.pcall(ready.cut, run) then -- there are more of them now
     size, run = 1, plan(self, done + 1, done + 1)
   end
   ready.cut(run)
