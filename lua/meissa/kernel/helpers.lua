@@ -188,14 +188,12 @@ end
 -- to put them in.
 local MOST_ROOM = 1024
 
-local PLAIN = { number = true, string = true, boolean = true }
-
 -- Looks at the keys that come into a table, once each.
 local keyed_meta = {
   __newindex = function(part, key, value)
     if key == nil then error("table index is nil", 2) end
     if key ~= key then error("table index is NaN", 2) end
-    if not PLAIN[type(key)] then has_others = true end
+    if not tables.PLAIN[type(key)] then has_others = true end
     rawset(part, key, value)
   end,
 }
