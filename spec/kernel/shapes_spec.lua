@@ -95,6 +95,64 @@ scale(short:clone())
     assert.are.equal(2, runs())
   end)
 
+  it("have that text in short loops that launches run, too", function()
+    run [[
+local launches, small = require "meissa.driver.launch", require "meissa.driver.small"
+small.most[0] = math.huge
+local special
+local run_small = small.run
+function small.run(run)
+  special = run.kernel.special
+  return run_small(run)
+end
+local function scale(A)
+  for i in parallel(A:size(1)) do
+    for k = 1, A:size(2) do A[i][k] = A[i][k] * 0.5 + i end
+  end
+end
+local function launched(A)
+  local before = launches.executions
+  scale(A)
+  return launches.executions > before
+end
+local short, long = meissa.ones({3000, 2}), meissa.ones({3000, 5})
+local started = os.time()
+while not launched(short) and os.time() - started < 100 do end
+for _ = 1, 16 do assert(not launched(long), "a kernel that another may take the place of") end
+while not launched(long) and os.time() - started < 100 do end
+assert(special and launched(long) and launched(short))
+]]
+    assert.are.equal(3, runs()) -- for short rows, any, and long ones
+  end)
+
+  -- Where one is run is a matter of time.
+  it("give the same bits in fast mode, whether a loop is small or not", function()
+    local FAST = [[
+require("meissa.driver.small").most[0] = %s
+local function pass(A, B)
+  local K = A:size(2)
+  for i in parallel(A:size(1), {numeric = "fast"}) do
+    local a, b, x = A[i], B[i %% 100 + 1], 0
+    for k = 1, K do x = x + a[k] * b[k] end
+    for k = 1, K do a[k] = a[k] + (1 - x) * 0.001 * b[k] end
+  end
+end
+local A, B = meissa.rand({4000, 8}, {seed = 1}), meissa.rand({100, 8}, {seed = 2})
+local C, D = meissa.rand({4000, 37}, {seed = 3}), meissa.rand({100, 37}, {seed = 4})
+for _ = 1, 30 do
+  pass(A, B)
+  pass(C, D)
+end
+local sum = 0
+for i = 1, 4000 do
+  for k = 1, 37 do sum = sum + C[i][k] * (i + k) end
+end
+io.write(("%%.17g"):format(sum))
+]]
+    assert.are.equal(run(FAST:format "0"), run(FAST:format "math.huge"))
+    assert.are.equal(2, runs())
+  end)
+
   it("are checked where the next array has fewer rows or the next space more entries", function()
     local output = run [[
 local function add(W, ratings, options)

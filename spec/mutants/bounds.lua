@@ -180,6 +180,10 @@ return {
        "if native.info.shaped then", "if false then"},
       {"extents of now are others", "lua/meissa/kernel/family.lua",
        "if plan.shape == family.shape then return family.own end", ""},
+      {"launches do not wait for the text of other extents", "lua/meissa/driver/launch.lua",
+       "recent and not run.kernel_open and", "recent and"},
+      {"a text that is being compiled is not waited for", "lua/meissa/driver/ready.lua",
+       "open = run.native ~= nil -- its", "open = nil -- its"},
     },
   },
 }

@@ -257,11 +257,12 @@ local function options_key(options)
   return table.concat(words, " ")
 end
 
--- Whether a run is one that a launch may take the place of: not where contents of arrays decide.
+-- Whether a run is one that a launch may take the place of: not where contents of arrays decide,
+-- nor before it is known which kernel these arrays have.
 local function suits(run)
   local space, recent = run.space, (run.record.recent or {})[1]
-  return recent and recent.situation == run.situation and not space.check and
-    not run.record.strings and space.assume ~= "inspection"
+  return recent and not run.kernel_open and recent.situation == run.situation and
+    not space.check and not run.record.strings and space.assume ~= "inspection"
 end
 
 local function make(run, known, parallel)

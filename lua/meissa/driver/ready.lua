@@ -2,7 +2,7 @@
 --- Making planned loops ready to run: their grid, their kernel, their engine.
 --
 -- A run is what meissa.driver.planning says; what is found becomes its `grid`, `kernel` and
--- `native`.
+-- `native`; `kernel_open` says that later executions may have another kernel.
 -- @module meissa.driver.ready
 
 local engine = require "meissa.kernel.engine"
@@ -48,7 +48,8 @@ end
 function M.make(run, start)
   M.find_kernel(run)
   local plan, space = run.plan, run.space
-  local own = kernel.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values, space)
+  local own, open = kernel.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values,
+    space)
   local static = own or run.kernel
   local begun = engine.begin(plan, static, space)
   M.cut(run)
@@ -57,8 +58,10 @@ function M.make(run, start)
   if own and run.native and run.native.object then
     run.kernel, run.ready.kernel = own, own
   elseif own then
+    open = run.native ~= nil -- its text is being compiled
     run.native = engine.choose(plan, run.kernel, space)
   end
+  run.kernel_open = open
   if trace.on.kernel then
     trace.say("kernel", "engine loop=%s:%d engine=%s object=%s", run.record.file, run.record.line,
               plan.engine, run.native and run.native.object and "yes" or "no")
