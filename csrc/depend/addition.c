@@ -9,7 +9,6 @@
 
 #include "depend/capture_path.h"
 #include "depend/effect.h"
-#include "depend/extreme.h"
 
 /* More than these of one array are taken for something else. */
 #define MOST_MARKS 64

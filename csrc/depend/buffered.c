@@ -3,7 +3,6 @@
  * Buffers: see buffered.h. */
 #include "depend/buffered.h"
 #include "depend/inline.h"
-#include "depend/record_access.h"
 
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "depend/gather.h"
 #include "depend/impure.h"
 #include "depend/piece.h"
-#include "depend/record_access.h"
 #include "depend/shift.h"
 #include "depend/store.h"
 #include "depend/subscript.h"

@@ -35,3 +35,11 @@ bool ms_loop_captures_root(const ms_loop *loop, const ms_node *name) {
   }
   return false;
 }
+
+bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
+  for (uint32_t f = capture->field_count; f > 0; f--, node = node->kid[0]) {
+    if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return false;
+    if (strcmp(node->kid[1]->text, capture->fields[f - 1]) != 0) return false;
+  }
+  return node->kind == MS_NAME && same_root(capture, node);
+}

@@ -12,4 +12,7 @@ int64_t ms_loop_capture_of(const ms_loop *loop, const ms_node *node);
 /* Whether some capture starts at this name. */
 bool ms_loop_captures_root(const ms_loop *loop, const ms_node *name);
 
+/* Whether a node means the captured path itself. */
+bool ms_capture_is(const ms_capture *capture, const ms_node *node);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/explain.h"
 #include "depend/extreme.h"
 #include "depend/start.h"

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "depend/integer.h"
+
 /* Sums of as many constants as a path has edges stay far below 2^63. */
 #define MOST_CONSTANT ((int64_t)1 << 50)
 #define MOST_EDGES    (2 * MS_MAX_EQUAL + MS_MAX_INEQUALITY)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "depend/extent.h"
+#include "depend/integer.h"
 
 ms_distances *ms_distances_new(ms_arena *arena, uint32_t dim_count) {
   ms_distances *set = ms_arena_take(arena, 1, sizeof *set);

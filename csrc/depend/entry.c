@@ -7,7 +7,6 @@
 
 #include "depend/explain.h"
 #include "depend/mapping.h"
-#include "depend/record_access.h"
 
 /* A search for a variable in a body, and in the functions that are written there. */
 typedef struct use {

@@ -7,19 +7,6 @@
 /* Farther than any index that a form may have. */
 #define FAR ((int64_t)1 << 52)
 
-int64_t ms_absolute(int64_t value) {
-  return value < 0 ? -value : value;
-}
-
-int64_t ms_greatest_divisor(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return ms_absolute(a);
-}
-
 static int64_t clamp(int64_t value) {
   return value > FAR ? FAR : value < -FAR ? -FAR : value;
 }

@@ -23,10 +23,4 @@ void ms_domain_ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int
 /* Dimension `k` in index values. */
 void ms_domain_describe(const ms_domain *domain, uint32_t k, ms_extent *extent);
 
-/* Greatest common divisor of absolutes, not 0 unless both are. */
-int64_t ms_greatest_divisor(int64_t a, int64_t b);
-
-/* |value|; not of INT64_MIN. */
-int64_t ms_absolute(int64_t value);
-
 #endif

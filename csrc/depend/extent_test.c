@@ -65,15 +65,9 @@ static void test_empty(void) {
   CHECK(extent.range.hi == 12);
 }
 
-static void test_divisor(void) {
-  CHECK(ms_greatest_divisor(12, -18) == 6 && ms_greatest_divisor(0, -5) == 5);
-  CHECK(ms_absolute(-3) == 3 && ms_absolute(3) == 3);
-}
-
 int main(void) {
   test_extents();
   test_band();
   test_empty();
-  test_divisor();
   return ms_test_end();
 }

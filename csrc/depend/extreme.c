@@ -12,11 +12,6 @@
 #include "depend/tie.h"
 #include "depend/truthy.h"
 
-ms_node *ms_node_bare(const ms_node *node) {
-  while (node->kind == MS_PAREN) node = node->kid[0];
-  return (ms_node *)(uintptr_t)node;
-}
-
 const char *ms_node_builtin(const ms_tally *all, const ms_node *node) {
   int64_t capture = ms_loop_capture_of(all->loop, node);
   if (capture < 0 || all->walk->bindings[capture].kind != MS_BIND_BUILTIN) return NULL;

@@ -63,9 +63,6 @@ typedef struct ms_tally {
 /* Mentions of the variable in a node. */
 uint32_t ms_tally_mentions(const ms_tally *all, ms_node *node);
 
-/* A node without the brackets around it. */
-ms_node *ms_node_bare(const ms_node *node);
-
 /* The builtin that a name or path means, or NULL. */
 const char *ms_node_builtin(const ms_tally *all, const ms_node *node);
 

@@ -11,7 +11,6 @@
 #include "depend/evaluate.h"
 #include "depend/flow.h"
 #include "depend/local_value.h"
-#include "depend/record_access.h"
 #include "depend/walk.h"
 
 /* From here to the end of the body it is not sure that anything happens. */

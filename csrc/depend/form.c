@@ -49,8 +49,3 @@ int64_t ms_form_value(const ms_form *form, const int64_t *variables) {
   }
   return (int64_t)value;
 }
-
-int64_t ms_floor_div(int64_t value, int64_t divisor) {
-  int64_t quotient = value / divisor;
-  return value % divisor != 0 && value < 0 ? quotient - 1 : quotient;
-}

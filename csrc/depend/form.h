@@ -46,7 +46,4 @@ bool ms_form_is_constant(const ms_form *form);
 /* The value at a point, given as values of all variables. */
 int64_t ms_form_value(const ms_form *form, const int64_t *variables);
 
-/* Floor of the quotient; `divisor` is positive. */
-int64_t ms_floor_div(int64_t value, int64_t divisor);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "depend/extent.h"
+#include "depend/integer.h"
 #include "depend/row_search.h"
 #include "depend/transform_row.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "depend/impure.h"
-#include "depend/record_access.h"
 
 void ms_walk_find_random(ms_walk *walk, const ms_node *node) {
   ms_walk_find(walk, MS_REASON_RANDOM, true, node,

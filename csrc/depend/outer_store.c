@@ -3,8 +3,6 @@
  * Walk, what called functions store outside of themselves: what to write instead. See walk.h. */
 #include <string.h>
 
-#include "depend/extreme.h"
-#include "depend/record_access.h"
 #include "depend/store.h"
 
 static bool look_for_length(ms_node *node, void *context) {

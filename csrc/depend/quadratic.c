@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "depend/integer.h"
+
 #define MOST_DIVISOR ((int64_t)1 << 10)
 
 static bool is_within(int64_t value) {

@@ -3,6 +3,7 @@
  * Reads after the loop: see read_after.h. */
 #include "depend/read_after.h"
 
+#include "depend/capture_path.h"
 #include "depend/scalar.h"
 
 typedef struct reader {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, recording: accesses and findings. See walk.h. */
+ * Walk, recording: accesses. See walk.h. */
 #include <string.h>
 
 #include "depend/abstract_view.h"
@@ -109,29 +109,6 @@ void ms_walk_record(ms_walk *walk, const ms_abstract_value *value, bool write,
   } else if (value->kind == MS_ABSTRACT_VALUE_OTHER) {
     ms_walk_record_groups(walk, value->groups, write, node);
   }
-}
-
-void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
-                  const char *fix, const char *message) {
-  if (ms_guard_is_never(walk->guard)) return;
-  node = ms_walk_place(walk, node);
-  for (uint32_t f = 0; f < walk->finding_count; f++) {
-    if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
-  }
-  if (walk->finding_count == walk->finding_capacity) {
-    uint32_t capacity = walk->finding_capacity == 0 ? 8 : walk->finding_capacity * 2;
-    ms_finding *grown = ms_arena_take(walk->arena, capacity, sizeof *grown);
-    if (grown == NULL) {
-      walk->failed = true;
-      return;
-    }
-    if (walk->finding_count > 0) memcpy(grown, walk->findings, walk->finding_count * sizeof *grown);
-    walk->findings = grown;
-    walk->finding_capacity = capacity;
-  }
-  bool sure =
-      proven && walk->possible == 0 && walk->functions == 0 && ms_guard_is_always(walk->guard);
-  walk->findings[walk->finding_count++] = (ms_finding){kind, sure, node, message, fix};
 }
 
 static bool share_storage(const ms_walk *walk, uint32_t a, uint32_t b) {

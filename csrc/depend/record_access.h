@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, records: the accesses and findings of the body. See walk.h. */
+ * Walk, records: what the body touches. See walk.h. */
 #ifndef MS_DEPEND_RECORD_ACCESS_H
 #define MS_DEPEND_RECORD_ACCESS_H
 
@@ -25,9 +25,5 @@ void ms_walk_record_groups(ms_walk *walk, uint64_t groups, bool write, const ms_
 
 /* Whatever a value may be or hold is: a view as such, anything else by its groups. */
 void ms_walk_record(ms_walk *walk, const ms_abstract_value *value, bool write, const ms_node *node);
-
-/* A finding; `fix` may be NULL. */
-void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
-                  const char *fix, const char *message);
 
 #endif

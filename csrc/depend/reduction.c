@@ -31,16 +31,6 @@
 #include "depend/receiver.h"
 #include "depend/scalar.h"
 
-bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
-  for (uint32_t f = capture->field_count; f > 0; f--, node = node->kid[0]) {
-    if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return false;
-    if (strcmp(node->kid[1]->text, capture->fields[f - 1]) != 0) return false;
-  }
-  if (node->kind != MS_NAME) return false;
-  if (capture->symbol != NULL || node->symbol != NULL) return capture->symbol == node->symbol;
-  return strcmp(capture->root, node->text) == 0;
-}
-
 static bool count_mention(ms_node *node, void *context) {
   ms_tally *all = context;
   if (ms_walk_is_dead(all->walk, node, false)) return false;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depend/integer.h"
+
 typedef struct task {
   ms_solver *solver;
   ms_relation *out;

@@ -5,7 +5,6 @@
 
 #include "depend/extent.h"
 #include "depend/inline.h"
-#include "depend/record_access.h"
 
 /* ---- the two halves of a name ---- */
 

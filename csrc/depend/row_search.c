@@ -3,7 +3,7 @@
  * The search for a row: see row_search.h. */
 #include "depend/row_search.h"
 
-#include "depend/extent.h"
+#include "depend/meaning.h"
 
 /* Largest sum of absolutes that is tried one by one, by number of dimensions. */
 static const int64_t most[MS_MAX_DIMS + 1] = {0, 0, 40, 16, 8, 6, 5, 4, 4};
@@ -30,10 +30,4 @@ bool ms_row_search_smallest(ms_row_search *rows) {
     if (try_rows(rows, 0, sum)) return true;
   }
   return false;
-}
-
-void ms_row_make_primitive(int64_t *vector, uint32_t dims) {
-  int64_t common = 0;
-  for (uint32_t k = 0; k < dims; k++) common = ms_greatest_divisor(common, vector[k]);
-  for (uint32_t k = 0; k < dims && common > 1; k++) vector[k] /= common;
 }

@@ -18,7 +18,4 @@ typedef struct ms_row_search {
 /* The first good row; false: the box has none. */
 bool ms_row_search_smallest(ms_row_search *rows);
 
-/* Divides a vector by what its components share. */
-void ms_row_make_primitive(int64_t *vector, uint32_t dims);
-
 #endif

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/carried.h"
 #include "depend/explain.h"
 #include "depend/flow.h"
 #include "depend/read_after.h"
-#include "depend/record_access.h"
 #include "depend/sliced_output.h"
 #include "depend/start.h"
 

@@ -34,7 +34,4 @@ bool ms_scalar_in_field(const ms_walk *walk, uint32_t index);
 /* The capture is a scalar in a field of a plain table that nothing else in the body looks at. */
 bool ms_scalar_has_field(const ms_walk *walk, uint32_t index);
 
-/* A node that means the captured path itself. */
-bool ms_capture_is(const ms_capture *capture, const ms_node *node);
-
 #endif

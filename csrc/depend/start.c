@@ -3,6 +3,7 @@
  * Starts: see start.h. */
 #include "depend/start.h"
 
+#include "depend/capture_path.h"
 #include "depend/explain.h"
 #include "depend/scalar.h"
 

@@ -9,8 +9,7 @@
 
 #include "depend/capture_path.h"
 #include "depend/carried.h"
-#include "depend/extreme.h"
-#include "depend/record_access.h"
+#include "depend/scalar.h"
 #include "depend/store.h"
 #include "depend/store_key.h"
 

@@ -5,6 +5,7 @@
 #include "depend/strategy.h"
 
 #include "depend/extent.h"
+#include "depend/integer.h"
 #include "depend/transform_row.h"
 
 bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim) {

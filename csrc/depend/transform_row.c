@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "depend/extent.h"
+#include "depend/integer.h"
 #include "depend/row_search.h"
 
 static int64_t dot(const int64_t *a, const int64_t *b, uint32_t dims) {

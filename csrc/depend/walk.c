@@ -332,3 +332,26 @@ int ms_walk_body(ms_walk *walk, ms_node *body) {
                "the body passes values around in more ways than are followed");
   return walk->failed ? -1 : 0;
 }
+
+void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
+                  const char *fix, const char *message) {
+  if (ms_guard_is_never(walk->guard)) return;
+  node = ms_walk_place(walk, node);
+  for (uint32_t f = 0; f < walk->finding_count; f++) {
+    if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
+  }
+  if (walk->finding_count == walk->finding_capacity) {
+    uint32_t capacity = walk->finding_capacity == 0 ? 8 : walk->finding_capacity * 2;
+    ms_finding *grown = ms_arena_take(walk->arena, capacity, sizeof *grown);
+    if (grown == NULL) {
+      walk->failed = true;
+      return;
+    }
+    if (walk->finding_count > 0) memcpy(grown, walk->findings, walk->finding_count * sizeof *grown);
+    walk->findings = grown;
+    walk->finding_capacity = capacity;
+  }
+  bool sure =
+      proven && walk->possible == 0 && walk->functions == 0 && ms_guard_is_always(walk->guard);
+  walk->findings[walk->finding_count++] = (ms_finding){kind, sure, node, message, fix};
+}

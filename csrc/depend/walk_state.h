@@ -123,4 +123,8 @@ typedef struct ms_walk {
   uint32_t stranger_line;  /* in the loop's file */
 } ms_walk;
 
+/* A finding; `fix` may be NULL. */
+void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
+                  const char *fix, const char *message);
+
 #endif

@@ -38,6 +38,11 @@ void ms_node_walk(ms_node *node, bool (*visit)(ms_node *node, void *context), vo
   }
 }
 
+ms_node *ms_node_bare(const ms_node *node) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  return (ms_node *)(uintptr_t)node;
+}
+
 const char *ms_op_name(ms_op op) {
   static const char *const names[] = {
       [MS_OP_ADD] = "+",   [MS_OP_SUB] = "-",   [MS_OP_MUL] = "*",     [MS_OP_DIV] = "/",

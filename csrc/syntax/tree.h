@@ -153,6 +153,9 @@ const char *ms_op_name(ms_op op);
  * its end if that is too long; of a text given directly, [string "its beginning..."]. */
 void ms_tree_place(const ms_tree *tree, char *out, size_t size);
 
+/* A node without the brackets around it. */
+ms_node *ms_node_bare(const ms_node *node);
+
 /* Whether an expression can have another number of values than one. */
 bool ms_node_is_multiple(const ms_node *node);
 

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "depend/extreme.h"
 #include "kernel/native/c_comparison.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_guard.h"

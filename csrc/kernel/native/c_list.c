@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "depend/extreme.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"

@@ -3,6 +3,7 @@
  * Writing C: functions that call themselves. See c_recursive.h. */
 #include "kernel/native/c_recursive.h"
 
+#include "kernel/native/c_call.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_upvalue.h"
 #include "kernel/native/c_value.h"

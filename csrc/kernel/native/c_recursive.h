@@ -18,10 +18,6 @@
 /* Most parameters of a function of the user. */
 #define MS_C_PARAMETERS 32
 
-/* Evaluates a call's arguments as values of parameters. */
-void ms_c_arguments(ms_writer *w, const ms_node *call, const ms_function *function,
-                    ms_c_value *arguments);
-
 /* The expression that parameter `p` takes, or NULL. */
 const ms_node *ms_c_argument(const ms_node *call, uint32_t p);
 
