@@ -6,7 +6,11 @@
  * scheduler that finds no idle core at that moment may put two on one core, one behind the other,
  * and leave them there job after job while the driver's core idles: a short loop then takes longer
  * than on one worker. So each worker says where it begins, and who begins where another one did
- * steps aside. No worker is bound to a core: it may run anywhere again as soon as it has moved. */
+ * steps aside. No worker is bound to a core: it may run anywhere again as soon as it has moved.
+ *
+ * Two workers that add up 2 million doubles (0.3 ms) beside other work on both of two cores: best
+ * of 100 jobs 0.33 ms, a quarter of them below 0.7; without this 1.15 and 3.7 (medians of 8 runs).
+ * Jobs of 0.1 ms, and all under a real-time scheduler, take the same with and without. */
 #ifndef MS_WORKER_CORE_AFFINITY_H
 #define MS_WORKER_CORE_AFFINITY_H
 
