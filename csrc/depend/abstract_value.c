@@ -20,6 +20,11 @@ ms_abstract_value ms_abstract_value_other(uint64_t groups, bool captured) {
       .kind = MS_ABSTRACT_VALUE_OTHER, .groups = groups, .captured = captured};
 }
 
+bool ms_abstract_value_is_flat(const ms_abstract_value *value) {
+  return value->kind == MS_ABSTRACT_VALUE_OTHER && value->plain_data && value->levels == 2 &&
+         value->objects == 0;
+}
+
 bool ms_abstract_value_is_number(const ms_abstract_value *value) {
   return value->kind == MS_ABSTRACT_VALUE_NUMBER || value->quadratic != NULL;
 }

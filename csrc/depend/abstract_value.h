@@ -80,6 +80,9 @@ bool ms_abstract_value_is_number(const ms_abstract_value *value);
 /* A value as a subscript: unknown, unless it is an affine number. */
 ms_subscript ms_abstract_value_subscript(const ms_abstract_value *value);
 
+/* A table of numbers, strings and booleans, in which nothing but these is found. */
+bool ms_abstract_value_is_flat(const ms_abstract_value *value);
+
 /* Whether two values are certainly one. */
 bool ms_abstract_value_is_same(const ms_abstract_value *a, const ms_abstract_value *b);
 

@@ -43,9 +43,8 @@ static bool blur(ms_node *node, void *context) {
   return true;
 }
 
-/* ipairs of a captured list of which elements are known, or pairs of one that holds nothing else:
- * the list. */
-static bool iterated_list(ms_walk *walk, ms_node *node, ms_abstract_value *list) {
+/* The list of ipairs(list), or of pairs(list) (`all`). */
+static bool iterated_list(ms_walk *walk, ms_node *node, ms_abstract_value *list, bool *all) {
   ms_node *call = node->kid[0];
   ms_abstract_value iterates;
   if (node->kids != 2 || call->kind != MS_CALL || call->kids != 2) return false;
@@ -53,11 +52,10 @@ static bool iterated_list(ms_walk *walk, ms_node *node, ms_abstract_value *list)
   if (iterates.kind != MS_ABSTRACT_VALUE_OTHER || !iterates.callable) return false;
   const ms_binding *builtin = &walk->bindings[iterates.binding];
   if (builtin->kind != MS_BIND_BUILTIN) return false;
-  bool all = strcmp(builtin->name, "pairs") == 0;
-  if (!all && strcmp(builtin->name, "ipairs") != 0) return false;
+  *all = strcmp(builtin->name, "pairs") == 0;
+  if (!*all && strcmp(builtin->name, "ipairs") != 0) return false;
   ms_walk_value(walk, call->kid[1], list);
-  if (list->kind != MS_ABSTRACT_VALUE_OTHER || !list->exact) return false;
-  return !all || walk->bindings[list->binding].listed;
+  return list->kind == MS_ABSTRACT_VALUE_OTHER;
 }
 
 static void walk_element(ms_walk *walk, ms_node *node, const ms_abstract_value *key,
@@ -68,12 +66,23 @@ static void walk_element(ms_walk *walk, ms_node *node, const ms_abstract_value *
   ms_walk_maybe(walk, node->kid[1]);
 }
 
-/* The block for each element of such a list; of a longer one for some element or other. */
+/* The block for some element or other. */
+static void walk_any(ms_walk *walk, ms_node *node, const ms_abstract_value *list, bool all) {
+  ms_abstract_value element, key = ms_abstract_value_scalar();
+  ms_walk_part(walk, list, node->kid[0]->kid[1], &element);
+  if (all && list->plain_data) key = element;
+  walk_element(walk, node, &key, &element);
+}
+
+/* The block for each element of a captured list of which elements are known, or, by pairs, that
+ * holds nothing else; of a longer one, and of what is data alone, for some element or other. */
 static bool walk_elements(ms_walk *walk, ms_node *node) {
   ms_abstract_value list, element;
-  if (!iterated_list(walk, node, &list)) return false;
+  bool all;
+  if (!iterated_list(walk, node, &list, &all)) return false;
+  const bool listed = list.exact && walk->bindings[list.binding].listed;
   uint32_t k = 1;
-  for (; ms_walk_element(walk, &list, k, &element); k++) {
+  for (; (!all || listed) && ms_walk_element(walk, &list, k, &element); k++) {
     ms_form number = ms_form_constant(k);
     const ms_abstract_value key = ms_abstract_value_number(&number);
     if (k > 1) ms_walk_forget(walk, node);
@@ -81,11 +90,8 @@ static bool walk_elements(ms_walk *walk, ms_node *node) {
   }
   if (k > 2) ms_node_walk(node, blur, walk);
   if (k > 1) return true;
-  if (!walk->bindings[list.binding].listed) return false;
-  const ms_abstract_value any = ms_abstract_value_scalar();
-  ms_walk_part(walk, &list, node->kid[0]->kid[1], &element);
-  walk_element(walk, node, &any, &element);
-  return true;
+  if (listed || list.plain_data) walk_any(walk, node, &list, all);
+  return listed || list.plain_data;
 }
 
 void ms_walk_generic(ms_walk *walk, ms_node *node) {

@@ -65,6 +65,7 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
   value->metamethods = object->metamethods;
   if (!object->plain_data) ms_walk_add_stored(walk, value);
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
+  if (ms_abstract_value_is_flat(object)) *value = ms_abstract_value_scalar();
 }
 
 static void push_value(const ms_abstract_value *value, ms_abstract_view *view) {
