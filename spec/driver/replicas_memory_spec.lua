@@ -3,7 +3,9 @@
 -- gone, and what it keeps of others stays theirs.
 local meissa = require "meissa"
 
-local N, STEPS, LOOKS = 4000, 20, 6
+-- What is known of arrays that are gone is looked for now and then: it is held for as many as came
+-- since. So there are many looks with few arrays between them.
+local N, STEPS, LOOKS = 4000, 6, 20
 
 -- Bytes in arrays and in Lua's own memory that replica 1 has each time when it has exchanged
 -- another STEPS new arrays, once or twice each.
