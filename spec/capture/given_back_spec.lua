@@ -2,6 +2,7 @@
 -- Tables from outside that a function comes by otherwise than by a name: what another function
 -- gives, what a table held for a while, what a closure sees. Stores into them are stores outside of
 -- the loop, whether the function's text is walked or not.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 -- Statements of a function or method that store into `log`, a captured table.
@@ -88,7 +89,8 @@ local function run(owner, body, loop)
 end
 
 describe("a function that stores into", function()
-  after_each(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  after_each(function() kept_workers.init {} end)
 
   for name, body in pairs(STORES) do
     it(name .. " changes what is outside", function()
@@ -105,7 +107,7 @@ describe("a function that stores into", function()
       for kind, owner in pairs(OWNERS) do
         local _, _, expected = run(owner, body, "plain")
         for workers = 0, 2, 2 do
-          meissa.init {workers = workers}
+          kept_workers.init {workers = workers}
           local ok, message, elements = run(owner, body, "parallel(6)")
           assert.is_true(ok, kind .. ": " .. tostring(message))
           assert.same(expected, elements, kind)

@@ -2,17 +2,19 @@
 --
 -- First ones that are asked for nil, and what variables are told that are like reductions but are
 -- none: what to write, which then runs.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
 local N = 60
 
 describe("the first value, asked for by s == nil,", function()
+  teardown(kept_workers.stop)
   local A = meissa.rand({ N }, { seed = 1 })
   local one, name, flag, rows = 1, "x", false, {}
   for i = 1, N do rows[i] = { id = i } end
 
-  after_each(function() meissa.init {} end)
+  after_each(function() kept_workers.init {} end)
 
   -- The values of each loop, plain and parallel, on several numbers of workers and by each engine.
   local function are_equal(loop, engines)
@@ -21,7 +23,7 @@ describe("the first value, asked for by s == nil,", function()
       return function() i = i < n and i + 1 or nil return i end
     end)
     for _, workers in ipairs { 0, 1, 2 } do
-      meissa.init { workers = workers }
+      kept_workers.init { workers = workers }
       for _, engine in ipairs(engines) do
         assert.same(expected, loop(parallel, { engine = engine }))
       end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Methods of elements of captured lists of objects: of all functions that the class has, those
 -- that the body names are judged, of each element.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -101,11 +102,12 @@ local function loop(body, m)
 end
 
 describe("methods of elements of captured lists", function()
-  after_each(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  after_each(function() kept_workers.init {} end)
 
   for _, workers in ipairs {0, 1, 2} do
     it(("give the same bits as plain Lua with %d workers"):format(workers), function()
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       for _, body in ipairs(GOOD) do
         for _, length in ipairs {1, 3, 40} do
           local models, expected = list(length), {}

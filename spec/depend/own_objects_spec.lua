@@ -3,6 +3,7 @@
 -- Objects that a loop's body makes of captured classes: what their methods store into them is the
 -- iteration's own, and whatever their methods store elsewhere would be lost on a worker, so the
 -- loop is refused. Compared with the plain loop.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local plain = require "spec.support.plain"
 
@@ -196,12 +197,13 @@ return pass, function(on) CHANGE end
 ]]
 
 describe("an object that the body makes of a captured class", function()
-  after_each(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  after_each(function() kept_workers.init {} end)
 
   for name, case in pairs(LOST) do
     it("may not store into " .. name, function()
       for _, workers in ipairs { 0, 2 } do
-        meissa.init { workers = workers }
+        kept_workers.init { workers = workers }
         local err = run(case[1], case[2], meissa.parallel)
         assert.equal("DEP", err.code or "accepted", tostring(err))
       end
@@ -214,7 +216,7 @@ describe("an object that the body makes of a captured class", function()
       assert.equal("table", type(expected), tostring(expected))
       assert.is_nil(expected.code)
       for _, workers in ipairs { 0, 1, 2 } do
-        meissa.init { workers = workers }
+        kept_workers.init { workers = workers }
         local got = run(case[1], case[2], meissa.parallel)
         assert.is_nil(got.code, tostring(got))
         assert.same(expected, got)
@@ -226,7 +228,7 @@ describe("an object that the body makes of a captured class", function()
     it("is judged anew after a change of " .. name, function()
       local text = HEAD .. case[1] .. "\n" .. LOOP:gsub("CHANGE", function() return case[2] end)
       for _, workers in ipairs { 0, 1 } do
-        meissa.init { workers = workers }
+        kept_workers.init { workers = workers }
         local A = meissa.zeros(N)
         local pass, change = assert(loadstring(text))(meissa.parallel, A, N)
         for _, on in ipairs { false, false, true, true, false } do

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A table as a subscript is a range, wherever it comes from: a loop is parallel only where a key is
 -- known to be no table.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local RANGES = {
@@ -77,12 +78,13 @@ local function elements(V)
 end
 
 describe("a table as a subscript", function()
-  after_each(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  after_each(function() kept_workers.init {} end)
 
   for _, each in ipairs(RANGES) do
     it("is a range " .. each[1], function()
       for workers = 0, 2, 2 do
-        meissa.init { workers = workers }
+        kept_workers.init { workers = workers }
         local ok, message = run("parallel(4)", each[2])
         assert.is_false(ok)
         assert.truthy(tostring(message):find("DEP10%d"), tostring(message))
@@ -94,7 +96,7 @@ describe("a table as a subscript", function()
     it("is reached " .. each[1], function()
       local _, _, expected = run("plain", each[3], tonumber(each[2]:match("%d")))
       for workers = 0, 2, 2 do
-        meissa.init { workers = workers }
+        kept_workers.init { workers = workers }
         local ok, message, env = run(each[2], each[3])
         assert.is_true(ok, tostring(message))
         assert.same(elements(expected.V), elements(env.V))
@@ -107,7 +109,7 @@ describe("a table as a subscript", function()
     it("is none " .. each[1], function()
       local _, _, expected = run("plain", each[2])
       for workers = 0, 2, 2 do
-        meissa.init { workers = workers }
+        kept_workers.init { workers = workers }
         local ok, message, env = run("parallel(4)", each[2])
         assert.is_true(ok, tostring(message))
         assert.same(elements(expected.V), elements(env.V))

@@ -3,6 +3,7 @@
 -- tables, what zeros and nans do, blocks that fail, and where marks are kept at all.
 -- MEISSA_TEST_SEED replays, MEISSA_BUFFER_LOOPS says how many loops.
 local block_local = require "meissa.kernel.block_local"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local seed = require "spec.support.seed"
 
@@ -139,7 +140,8 @@ local function on_workers(made, engine)
 end
 
 describe("a buffer whose stores are marked", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {} end)
 
   math.randomseed(seed)
   local cases, expected = {}, {}
@@ -151,7 +153,7 @@ describe("a buffer whose stores are marked", function()
   for _, road in ipairs(ROADS) do
     local name = ("%d workers%s"):format(road.workers, road.shm == false and ", by value" or "")
     it(("has all that was stored: seed %d, %s"):format(seed, name), function()
-      meissa.init(road)
+      kept_workers.init(road)
       for c, each in ipairs(cases) do
         for _, engine in ipairs {"lua", "auto", "native"} do
           local native = engine ~= "native" or road.workers > 0
@@ -169,7 +171,7 @@ describe("a buffer whose stores are marked", function()
 
   it("leaves alone what got nothing: zeros of either sign, and gives nans", function()
     for _, road in ipairs(ROADS) do
-      meissa.init(road)
+      kept_workers.init(road)
       for _, engine in ipairs {"lua", "auto"} do
         local seen = {}
         local w, u = meissa.full({9000}, -0), meissa.full({9000}, -0)
@@ -203,7 +205,7 @@ describe("a buffer whose stores are marked", function()
 
   it("has nothing of blocks that failed", function()
     for _, road in ipairs(ROADS) do
-      meissa.init(road)
+      kept_workers.init(road)
       for _, engine in ipairs {"lua", "auto"} do
         local w, wb = meissa.zeros(50000), nil
         wb = meissa.buffer(w)
@@ -226,6 +228,7 @@ describe("a buffer whose stores are marked", function()
 end)
 
 describe("marks of what is stored into a buffer", function()
+  teardown(kept_workers.stop)
   local of, spaces = block_local.of, nil
   setup(function()
     block_local.of = function(where)
@@ -236,11 +239,11 @@ describe("marks of what is stored into a buffer", function()
   end)
   teardown(function()
     block_local.of = of
-    meissa.init {}
+    kept_workers.init {}
   end)
 
   local function is_marked(rows, count, body)
-    meissa.init {workers = 0}
+    kept_workers.init {workers = 0}
     local wb = meissa.buffer(meissa.zeros(rows, 3))
     assert(loadstring(([[local parallel, n, rows, wb = ...
       local function bump(p) wb[p][2] = wb[p][2] + 1 end
@@ -263,7 +266,7 @@ describe("marks of what is stored into a buffer", function()
   it("are of all that lies in a column", function()
     local n, size = 50, 1000
     for _, engine in ipairs {"lua", "native"} do
-      meissa.init {workers = 2}
+      kept_workers.init {workers = 2}
       local total = meissa.zeros(size, size)
       local pending = meissa.buffer(total)
       for i in meissa.parallel(n, {engine = engine}) do
@@ -276,7 +279,7 @@ describe("marks of what is stored into a buffer", function()
 
   it("are of single elements in parts with names that are too long to be marked whole", function()
     for _, engine in ipairs {"lua", "native"} do
-      meissa.init {workers = 2}
+      kept_workers.init {workers = 2}
       for rows = 30, 50, 20 do -- of 100: parts of fewer than 4,096 elements, and of more
         local total = meissa.zeros(3, rows, 100)
         local pending = meissa.buffer(total)
@@ -291,7 +294,7 @@ describe("marks of what is stored into a buffer", function()
   end)
 
   it("have names that inner loops with limits from data do not have", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local total, starts = meissa.zeros(30000), meissa.zeros({501}, {type = "int32"})
     local pending = meissa.buffer(total)
     for i = 1, 501 do starts[i] = 3 * i end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Where arrays travel by value, blocks of loops with levels get, hand over and return what is on
 -- their lists: random loops have the bits of the loop as written, and move few bytes.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local child = require "spec.support.child"
 local deaths = require "spec.driver.deaths"
@@ -65,6 +66,7 @@ local ROADS = {{workers = 1, shm = false}, {workers = 2, shm = false},
                {workers = 3, shm = false, transport = "tcp"}, {workers = 4, shm = false}}
 
 describe("what blocks of loops with levels hand over", function()
+  teardown(kept_workers.stop)
   local most, size = small.most[0], worker_count.size
 
   setup(function() -- no loop is too small for workers, and for all of them
@@ -74,12 +76,12 @@ describe("what blocks of loops with levels hand over", function()
 
   teardown(function()
     small.most[0], worker_count.size = most, size
-    meissa.init {}
+    kept_workers.init {}
   end)
 
   for road_number, road in ipairs(ROADS) do
     it("keeps the bits of the loop as written: " .. name_of(road), function()
-      meissa.init(road)
+      kept_workers.init(road)
       math.randomseed(seed + road_number)
       local random, levelled, few, failed = math.random, 0, 0, 0
       for round = 1, tonumber(os.getenv "MEISSA_HANDED_LOOPS") or 5 do
@@ -134,7 +136,7 @@ describe("what blocks of loops with levels hand over", function()
   end
 
   it("is what others read, and nothing else moves", function()
-    meissa.init {workers = 2, shm = false}
+    kept_workers.init {workers = 2, shm = false}
     local n, m = 800, 60000
     local p, x = meissa.zeros({n}, {type = "int32"}), meissa.rand({m})
     local options = {transaction = false}
@@ -163,7 +165,7 @@ describe("what blocks of loops with levels hand over", function()
   end)
 
   it("goes in as many messages as it takes", function()
-    meissa.init {workers = 2, shm = false}
+    kept_workers.init {workers = 2, shm = false}
     local n = 600000 -- a message has 131,072 elements, a worker hands over 150,000
     local p, x = meissa.zeros({n}, {type = "int32"}), meissa.rand({n}, {seed = 8})
     for i = 1, n do p[i] = (i * 7919) % n + 1 end
@@ -183,7 +185,7 @@ describe("what blocks of loops with levels hand over", function()
   end)
 
   it("is no array that moves with others and that no two blocks meet in", function()
-    meissa.init {workers = 2, shm = false}
+    kept_workers.init {workers = 2, shm = false}
     local n, m, wide = 20, 30, 4000
     local w, h, H = meissa.rand({n}), meissa.rand({m}), meissa.rand({m, wide})
     local q, p = meissa.zeros({n}, {type = "int32"}), meissa.zeros({n * m}, {type = "int32"})
@@ -212,7 +214,7 @@ describe("what blocks of loops with levels hand over", function()
   end)
 
   it("is looked for where buffers are merged between blocks", function()
-    meissa.init {workers = 2, shm = false}
+    kept_workers.init {workers = 2, shm = false}
     local n, m = 400, 40000
     local p, x = meissa.zeros({n}, {type = "int32"}), meissa.rand({m}, {seed = 3})
     local total, expected = meissa.zeros(m), x:clone()

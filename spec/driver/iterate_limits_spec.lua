@@ -2,6 +2,7 @@
 --
 -- What loops in rounds keep, and for how long: numbers of versions and ranges, what `stop` may do
 -- with the arrays, what Ctrl-C leaves.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local expect = require "spec.support.expect"
 local ffi = require "ffi"
@@ -12,7 +13,8 @@ local round_tests = require "meissa.driver.round_tests"
 ffi.cdef "int raise(int signal);"
 
 describe("meissa.iterate", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {} end)
 
   local function count(A, T, options)
     return meissa.iterate(A, T, options or {}, function(t, j) A[j] = t * A[#A + 1 - j] end)
@@ -22,7 +24,7 @@ describe("meissa.iterate", function()
 
   it("keeps no more versions than its rounds can tell apart", function()
     for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       for _, options in ipairs {{depth = 1e9}, {depth = 5, staleness = 3}} do
         local held = meissa.ones(10)
         options.dry = true
@@ -98,7 +100,7 @@ describe("meissa.iterate", function()
 
   it("says of an iteration in which round it was", function()
     for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local A = meissa.zeros {4, 6}
       local function fail(at)
         for t, i, j in meissa.iterate(A, 5) do
@@ -125,7 +127,7 @@ describe("meissa.iterate", function()
 
   it("tell what they took on any number of workers", function()
     for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local A = meissa.ones(10)
       local called = meissa.clock()
       count(A, 3)
@@ -139,7 +141,7 @@ describe("meissa.iterate", function()
 
   it("lets nobody write the arrays while they ask whether to stop", function()
     for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       local A, M = meissa.ones(10), meissa.ones {4, 4}
       local writes = {
         function() A[1] = 1000 end, function() A:fill(7) end, function() A:add(A) end,
@@ -186,7 +188,7 @@ describe("meissa.iterate", function()
     end
     local ok, err = pcall(function()
       for workers = 0, 3 do
-        meissa.init {workers = workers}
+        kept_workers.init {workers = workers}
         for _, case in ipairs {{1, 1}, {2, 1}, {23, 1}, {59, 1}, {30, 3}, {57, 3}} do
           local at, test = unpack(case)
           local asked, sums, last = 0, 0, 0
@@ -220,7 +222,7 @@ describe("meissa.iterate", function()
       return run_here(...)
     end
     round_tests.long = 10
-    meissa.init {workers = 0}
+    kept_workers.init {workers = 0}
     local ok, failed = pcall(function()
       local A, B, v = meissa.zeros(4), meissa.zeros(4), meissa.zeros(4)
       local function stop(t) return t == 20 end
@@ -285,7 +287,7 @@ describe("meissa.iterate", function()
     assert.is_true(coroutine.resume(run))
     expect.has(expect.refusal(meissa.init, {workers = 2}), "cannot be changed while a loop runs")
     run = nil -- luacheck: ignore 311
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
   end)
 
   it("marks what is written where it stands, in loops by range, too", function()
@@ -312,7 +314,7 @@ describe("meissa.iterate", function()
   end)
 
   it("raises INT where Ctrl-C comes while memory is taken or given back", function()
-    meissa.init {workers = 0}
+    kept_workers.init {workers = 0}
     local begin, A, B = interrupt.begin, meissa.ones(10), meissa.ones(10)
     finally(function() rawset(interrupt, "begin", begin) end)
     local function run(moment)
@@ -343,7 +345,7 @@ describe("meissa.iterate", function()
   end)
 
   it("that took too long in the driver's process once are tried there again", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local u = meissa.rand({300}, {seed = 1})
     local function body(_, j) u[j] = 0.5 * (u[j - 1] + u[j + 1]) end
     local function go() meissa.iterate(u, 50, {2, 299}, {engine = "native"}, body) end

@@ -3,6 +3,7 @@
 -- meissa.iterate: rounds that read the round before, against plain loops with a snapshot; what is
 -- refused, and what a failure leaves.
 
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local expect = require "spec.support.expect"
 local rounds = require "spec.support.rounds"
@@ -68,7 +69,7 @@ local programs = {
 -- Runs a function with each kind of session.
 local function everywhere(fn, environments)
   for _, each in ipairs(environments or FEW) do
-    meissa.init {workers = each[1], shm = each[2]}
+    kept_workers.init {workers = each[1], shm = each[2]}
     fn(("%d workers, shm %s"):format(each[1], tostring(each[2])))
   end
 end
@@ -101,7 +102,8 @@ local function check(where, name, plain, sums)
 end
 
 describe("meissa.iterate", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {} end)
 
   it("has the bits of plain loops with a snapshot", function()
     local plain, sums = make_plain(), {}
@@ -153,7 +155,7 @@ describe("meissa.iterate", function()
 
   it("holds what blocks touch to the plan", function()
     for _, workers in ipairs {0, 2} do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       for name, program in pairs(programs) do
         program.options = "{check = true}"
         local plain = rounds.run(rounds.plain_text(program), program.world())
@@ -225,7 +227,7 @@ describe("meissa.iterate", function()
   end)
 
   it("carries arrays that belong to the elements from round to round", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local x, v = meissa.zeros(20), meissa.zeros(20)
     for t, j in meissa.iterate(x, 10) do
       v[j] = v[j] + x[j % 20 + 1] + j
@@ -313,7 +315,7 @@ describe("meissa.iterate", function()
   end)
 
   it("has a closure form, and plans without running", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A = meissa.ones(10)
     local plan = meissa.iterate(A, 5, {dry = true}, function(t, j) A[j] = t * A[11 - j] end)
     assert.equal("rounds", plan.strategy)
@@ -329,7 +331,7 @@ describe("meissa.iterate", function()
   end)
 
   it("refuses what has no meaning in rounds", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A, s = meissa.ones(10), 0
     local function refused(text, fn) expect.has(expect.refusal(fn), text) end
     refused("DEP122", function()

@@ -3,6 +3,7 @@
 -- Small loops that are run again from the same call by one call of C: whatever has changed since is
 -- seen, and the long way taken where it has to be. MEISSA_TEST_SEED replays a run.
 
+local kept_workers = require "spec.support.kept_workers"
 local launches = require "meissa.driver.launch"
 local meissa = require "meissa"
 local parallel = meissa.parallel
@@ -81,8 +82,9 @@ local function change(assert)
 end
 
 describe("launches (seed " .. seed .. ")", function()
-  before_each(function() meissa.init {workers = 2} end)
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  before_each(function() kept_workers.init {workers = 2} end)
+  teardown(function() kept_workers.init {} end)
 
   it("follow whatever changes", function()
     local before = launches.executions
@@ -304,7 +306,7 @@ describe("launches (seed " .. seed .. ")", function()
     for _ = 1, 3 do add() end
     draw()
     local after = B:totable()
-    meissa.init {workers = 0}
+    kept_workers.init {workers = 0}
     meissa.seed(5)
     for _ = 1, 3 do add() end
     draw()

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Options of r:exchange that change from round to round, or in place, wherever a round is merged:
 -- between workers, or where something was printed before, by the driver.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 describe("options of an exchange", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {} end)
 
   -- What all replicas have after each of six rounds.
   local function run(prints, options_of)
@@ -47,24 +49,24 @@ describe("options of an exchange", function()
   for _, case in ipairs(changing) do
     it("count from the round on that they are given in: " .. case[1], function()
       local make = case[2]
-      meissa.init {workers = 0}
+      kept_workers.init {workers = 0}
       local right = run(false, make())
       for _, workers in ipairs {2, 3} do
-        meissa.init {workers = workers}
+        kept_workers.init {workers = workers}
         for _, prints in ipairs {false, true} do assert.same(right, run(prints, make())) end
       end
     end)
   end
 
   it("that are changed in place are those of another table", function()
-    meissa.init {workers = 0}
+    kept_workers.init {workers = 0}
     local function given(t) return {merge = "mean", filter = {magnitude = t < 2 and 100 or 0}} end
     assert.same(run(false, given), run(false, changing[#changing][2]()))
   end)
 
   it("go on after another topology where filters hold something back", function()
     local function exchanged(workers, before, after)
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       local lists = meissa.replicas(4, {seed = 1}, function(r)
         local w = meissa.zeros(3)
         for t = 1, 6 do

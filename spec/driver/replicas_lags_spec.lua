@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Lags of r:exchange: the bits of a loop over replicas that is given the same ones.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local K, ROUNDS, SEED = 4, 9, 4
@@ -46,14 +47,15 @@ local function by_function(options)
 end
 
 describe("lags of r:exchange", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {} end)
 
   for number, case in ipairs(CASES) do
     it("are of the round that begins, as in loops: case " .. number, function()
       local of_loop = {replicas = K, every = 1}
       for name, value in pairs(case) do of_loop[name] = value end
       for _, road in ipairs {{workers = 0}, {workers = 2}, {workers = 3, shm = false}} do
-        meissa.init(road)
+        kept_workers.init(road)
         assert.same(by_loop(of_loop), by_function(case))
       end
     end)

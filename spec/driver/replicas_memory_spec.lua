@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What r:exchange keeps of arrays that a replica makes anew in each step: nothing once they are
 -- gone, and what it keeps of others stays theirs.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 -- What is known of arrays that are gone is looked for now and then: it is held for as many as came
@@ -31,7 +32,8 @@ local function held(options, how)
 end
 
 describe("memory of r:exchange", function()
-  after_each(function() meissa.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
+  after_each(function() kept_workers.init {workers = 2, quiet = true} end)
 
   for _, count in ipairs {0, 2} do
     for name, case in pairs {
@@ -42,7 +44,7 @@ describe("memory of r:exchange", function()
       ["staleness"] = {{topology = "ring", staleness = 1}},
     } do
       it("goes with arrays: " .. name .. ", " .. count .. " workers", function()
-        meissa.init {workers = count, quiet = true}
+        kept_workers.init {workers = count, quiet = true}
         local log = held(case[1], case[2])
         local half = LOOKS / 2
         local early = math.max(unpack(log, 1, half))
@@ -52,7 +54,7 @@ describe("memory of r:exchange", function()
     end
 
     it("is that of arrays which stay, beside such, " .. count .. " workers", function()
-      meissa.init {workers = count, quiet = true}
+      kept_workers.init {workers = count, quiet = true}
       local sums = meissa.replicas(2, {}, function(r)
         local base = meissa.full({4}, r.index)
         for _ = 1, 40 do
@@ -70,7 +72,7 @@ describe("memory of r:exchange", function()
   end
 
   it("goes with arrays in the driver, too, where posts lie there", function()
-    meissa.init {workers = 2, quiet = true}
+    kept_workers.init {workers = 2, quiet = true}
     local function resident(pid)
       for line in io.lines("/proc/" .. pid .. "/status") do
         local kb = string.match(line, "^VmRSS:%s+(%d+)")
@@ -93,7 +95,7 @@ describe("memory of r:exchange", function()
   end)
 
   it("is kept by nobody after the last one has gone", function()
-    meissa.init {workers = 0, quiet = true}
+    kept_workers.init {workers = 0, quiet = true}
     local array = require "meissa.array"
     collectgarbage()
     collectgarbage()

@@ -2,6 +2,7 @@
 -- `pairs` and `next` in functions of meissa.replicas and in models of replicas: by the keys,
 -- whichever process these run in.
 local child = require "spec.support.child"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 local LAYERS = 12
@@ -85,12 +86,13 @@ local VISITING = [[
   return M]]
 
 describe("the order of keys", function()
-  teardown(function() meissa.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {workers = 2, quiet = true} end)
 
   for name, way in pairs(WAYS) do
     it("is that of the keys in all replicas, everywhere: " .. name, function()
       for workers = 0, 3 do
-        meissa.init {workers = workers, quiet = true}
+        kept_workers.init {workers = workers, quiet = true}
         local same = expected()
         assert.same({same, same, same}, meissa.replicas(3, {}, function(r)
           r.barrier()
@@ -102,7 +104,7 @@ describe("the order of keys", function()
 
   it("has replicas exchange what belongs together", function()
     for workers = 0, 2 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local results = meissa.replicas(3, {}, function(r)
         local made = {}
         for i = 1, LAYERS do made["layer" .. i] = meissa.full({2}, i) end
@@ -122,7 +124,7 @@ describe("the order of keys", function()
 
   it("is that of the keys in an operation, wherever it runs", function()
     for workers = 0, 2 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       for _, drawn in ipairs {false, true} do -- what draws is left to the driver
         local results = meissa.replicas(2, {}, function(r)
           return (r.allReduce(1, function()
@@ -139,7 +141,7 @@ describe("the order of keys", function()
   it("is that of the keys in modules that workers load", function()
     local folder = child.directory()
     child.write(folder .. "/spec_visiting.lua", VISITING)
-    meissa.init {workers = 2, quiet = true}
+    kept_workers.init {workers = 2, quiet = true}
     local own = package.path
     local ok, results = pcall(meissa.replicas, 2, {setup = function()
       package.path = folder .. "/?.lua;" .. package.path
@@ -149,7 +151,7 @@ describe("the order of keys", function()
       return {visiting.global(captured), visiting.own(captured)}
     end)
     child.remove(folder)
-    meissa.init {workers = 1, quiet = true} -- these workers have it
+    kept_workers.init {workers = 1, quiet = true} -- these workers have it
     assert.equal(own, package.path)
     assert.is_true(ok, tostring(results))
     local same = expected()
@@ -160,7 +162,7 @@ describe("the order of keys", function()
     local folder, own = child.directory(), package.path
     child.write(folder .. "/spec_visiting.lua", VISITING)
     package.path = folder .. "/?.lua;" .. own
-    meissa.init {workers = 2, quiet = true}
+    kept_workers.init {workers = 2, quiet = true}
     local seen = meissa.zeros(4)
     local ok, err = pcall(function()
       for i in meissa.parallel(4, {impure = true, engine = "lua"}) do
@@ -218,12 +220,13 @@ local MODELS = {
 }
 
 describe("the order of keys in models of replicas", function()
-  teardown(function() meissa.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {workers = 2, quiet = true} end)
 
   for name, build in pairs(MODELS) do
     it("is that of the keys, everywhere: " .. name, function()
       for workers = 0, 2 do
-        meissa.init {workers = workers, quiet = true}
+        kept_workers.init {workers = workers, quiet = true}
         local r = meissa.replicate(build, {replicas = 3, every = 1, final = "none",
                                            params = function(model) return model.w end})
         for _ in meissa.parallel(6) do
@@ -239,7 +242,7 @@ describe("the order of keys in models of replicas", function()
 
   it("lays parameters out alike for the program and all replicas", function()
     for workers = 0, 2 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local r = meissa.replicate(function()
         local w, at = meissa.zeros(LAYERS), 0
         local model = {w = w, parts = {}}
@@ -265,7 +268,7 @@ describe("the order of keys in models of replicas", function()
 
   it("is the program's again after an error", function()
     for workers = 0, 2 do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local fails = false
       local function build(k)
         if fails and k > 1 then error "no model" end

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- r:exchange with staleness where replicas do not do the same, fail, print or end early.
 local child = require "spec.support.child"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 
 describe("exchanges with staleness that do not go together", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {} end)
 
   local stale = {staleness = 1, merge = {add = 1}}
 
@@ -41,7 +43,7 @@ describe("exchanges with staleness that do not go together", function()
   for _, case in ipairs(CASES) do
     it("are an error: " .. case[1], function()
       for _, workers in ipairs {0, 1, 3} do
-        meissa.init {workers = workers, quiet = true}
+        kept_workers.init {workers = workers, quiet = true}
         local ok, err = pcall(meissa.replicas, 3, {}, function(r)
           local w, v = meissa.zeros(2), meissa.zeros(3)
           for t = 1, 9 do
@@ -60,7 +62,7 @@ describe("exchanges with staleness that do not go together", function()
 
   it("are none where the others need not wait for one that has returned", function()
     for _, workers in ipairs {0, 2, 3} do
-      meissa.init {workers = workers, quiet = true}
+      kept_workers.init {workers = workers, quiet = true}
       local list = meissa.replicas(3, {}, function(r)
         local w = meissa.zeros(2)
         for t = 1, 2 + 3 * r.index do
@@ -76,7 +78,7 @@ describe("exchanges with staleness that do not go together", function()
   it("let all meet where the posts would take too much memory, without workers, too", function()
     local sums = {}
     for n, workers in ipairs {0, 2} do
-      meissa.init {workers = workers}
+      kept_workers.init {workers = workers}
       local all = meissa.replicas(4, {seed = 1}, function(r)
         local w = meissa.full({20000}, r.index)
         for _ = 1, 3 do r:exchange(w, {topology = "ring", merge = "mean", staleness = 60000}) end
@@ -84,7 +86,7 @@ describe("exchanges with staleness that do not go together", function()
       end)
       sums[n] = table.concat(all, " ")
     end
-    meissa.init {}
+    kept_workers.init {}
     assert.equal(sums[1], sums[2])
   end)
 

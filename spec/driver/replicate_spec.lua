@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Loops over replicas against the serial model of replicate_model.lua, bit for bit, on all roads.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local model = require "spec.driver.replicate_model"
 local parallel = meissa.parallel
@@ -13,7 +14,7 @@ local ROADS = {
 }
 
 local function on(road, fn)
-  meissa.init {workers = road.workers, shm = road.shm, quiet = true}
+  kept_workers.init {workers = road.workers, shm = road.shm, quiet = true}
   return fn(road.engine or "auto")
 end
 
@@ -82,7 +83,8 @@ local function compare(trial, engine)
 end
 
 describe("meissa.replicate", function()
-  after_each(function() meissa.init {workers = 2, quiet = true} end)
+  teardown(kept_workers.stop)
+  after_each(function() kept_workers.init {workers = 2, quiet = true} end)
 
   it("is the serial model, bit for bit, on all roads", function()
     math.randomseed(SEED)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Random loops that gather, by value: they give what they give serially, and what is sent is what a
 -- walk through the body reads.
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local plain = require "spec.support.plain"
 local random = require "spec.driver.served_random"
@@ -12,6 +13,7 @@ local SEED = require "spec.support.seed"
 print("MEISSA_TEST_SEED=" .. SEED)
 
 describe("random loops that gather", function()
+  teardown(kept_workers.stop)
   local n, m, r, c = 60, 400, 50, 6
 
   local function run(text, env, options)
@@ -20,12 +22,12 @@ describe("random loops that gather", function()
     return support.bits(env.A)
   end
 
-  after_each(function() meissa.init {} end)
+  after_each(function() kept_workers.init {} end)
 
   -- How many arrays were served in `count` loops, each run three times.
   local function check(count, road, engine)
     local served = 0
-    meissa.init(road)
+    kept_workers.init(road)
     for seed = SEED, SEED + count - 1 do
       local env, draw = random.world(meissa, seed)
       local text = random.loop(seed)
@@ -71,7 +73,7 @@ describe("random loops that gather", function()
   end
 
   it("get exactly what a walk through the body reads", function()
-    meissa.init {workers = 1, shm = false}
+    kept_workers.init {workers = 1, shm = false}
     local checked = 0
     for seed = SEED, SEED + 40 do
       local env = random.world(meissa, seed)

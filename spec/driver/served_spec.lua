@@ -2,6 +2,7 @@
 -- Served arrays: what is read at subscripts from data is found out beforehand, and only that is
 -- sent where arrays travel by value. The analysis, the bytes that move, and when lists are good.
 local child = require "spec.support.child"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local support = require "spec.support.served"
 local parallel = meissa.parallel
@@ -121,16 +122,17 @@ describe("a served array", function()
 end)
 
 describe("serving by value", function()
+  teardown(kept_workers.stop)
   local n, m = 300, 5000
   local idx, w, A
 
   before_each(function()
-    meissa.init {workers = 2, shm = false}
+    kept_workers.init {workers = 2, shm = false}
     idx, w, A = meissa.zeros({n}, {type = "int32"}), meissa.rand({m}, {seed = 3}), meissa.zeros {n}
     for k = 1, n do idx[k] = k * 37 % 500 + 1 end
   end)
 
-  after_each(function() meissa.init {} end)
+  after_each(function() kept_workers.init {} end)
 
   local function gather(options)
     local s = 0
@@ -145,7 +147,7 @@ describe("serving by value", function()
   end
 
   it("sends exactly what is read", function()
-    meissa.init {workers = 1, shm = false}
+    kept_workers.init {workers = 1, shm = false}
     gather()
     w[idx[1]] = 7
     local _, plan = gather()
@@ -165,7 +167,7 @@ describe("serving by value", function()
   end)
 
   it("sends nothing again that has not changed", function()
-    meissa.init {workers = 1, shm = false}
+    kept_workers.init {workers = 1, shm = false}
     local first = gather()
     local second, plan = gather()
     assert.equal(first, second)
@@ -173,7 +175,7 @@ describe("serving by value", function()
   end)
 
   it("sends all where that is less", function()
-    meissa.init {workers = 1, shm = false}
+    kept_workers.init {workers = 1, shm = false}
     w = meissa.rand({500}, {seed = 1})
     gather()
     w[5] = 1
@@ -231,7 +233,7 @@ describe("serving by value", function()
       same(text, {A = A, w = w, idx = idx, n = count, g = 4})
     end
     for _, workers in ipairs {3, 1, 5} do
-      meissa.init {workers = workers, shm = false}
+      kept_workers.init {workers = workers, shm = false}
       same(text, {A = A, w = w, idx = idx, n = n, g = 64})
     end
   end)
@@ -281,7 +283,7 @@ print "followed"
   end)
 
   it("sends all in fast arithmetic", function()
-    meissa.init {workers = 1, shm = false}
+    kept_workers.init {workers = 1, shm = false}
     gather {numeric = "fast", engine = "lua"}
     w[idx[1]] = 7
     local _, plan = gather {numeric = "fast", engine = "lua"}
@@ -346,7 +348,7 @@ print "followed"
 
   -- The error of a loop, with its place.
   local function failure(options, text)
-    meissa.init(options)
+    kept_workers.init(options)
     local ok, err = pcall(support.run, text, {A = A, w = w, idx = idx})
     assert.is_false(ok)
     return ("%s %s %s %s"):format(err.code, err.message, tostring(err.line),

@@ -4,6 +4,7 @@
 -- bits that workers give, and the same errors. MEISSA_TEST_SEED replays a run.
 
 local child = require "spec.support.child"
+local kept_workers = require "spec.support.kept_workers"
 local kinds = require "spec.driver.small_cases"
 local meissa = require "meissa"
 local parallel = meissa.parallel
@@ -42,13 +43,14 @@ local function until_here(run)
 end
 
 describe("small loops (seed " .. seed .. ")", function()
+  teardown(kept_workers.stop)
   local most = small.most[0]
   after_each(function() small.most[0] = most end)
 
   for _, road in ipairs {true, false} do
     describe(road and "in shared memory" or "by value", function()
-      setup(function() meissa.init {workers = 2, shm = road} end)
-      teardown(function() meissa.init {} end)
+      setup(function() kept_workers.init {workers = 2, shm = road} end)
+      teardown(function() kept_workers.init {} end)
 
       for name, case in pairs(kinds.list) do
         it(name .. " has the bits that it has on workers", function()
@@ -70,7 +72,7 @@ describe("small loops (seed " .. seed .. ")", function()
   end
 
   it("are told of as run by no worker", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A = meissa.zeros(N)
     assert.is_true(until_here(function()
       for i in parallel(N, NATIVE) do A[i] = A[i] + 1 end
@@ -82,7 +84,7 @@ describe("small loops (seed " .. seed .. ")", function()
   end)
 
   it("are those that take somewhat longer, where they are faster here than on workers", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     small.most[0] = 2e-6
     local n = 20000
     local A = meissa.rand({n}, {seed = 5})
@@ -104,7 +106,7 @@ describe("small loops (seed " .. seed .. ")", function()
   end)
 
   local function fail_half_way(delay)
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A, index = meissa.ones(N), meissa.zeros({N}, {type = "int32"})
     local count = meissa.zeros(3)
     local b = meissa.buffer(count, {max_delay = delay})
@@ -140,7 +142,7 @@ describe("small loops (seed " .. seed .. ")", function()
   it("leave nothing of earlier stages where they fail half-way", function() fail_half_way(10) end)
 
   local function fail_to_merge(delay)
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A, I = meissa.ones(N), meissa.zeros({3}, {type = "int32"})
     local w = meissa.zeros(3)
     local n, b = meissa.buffer(I, {max_delay = delay}), meissa.buffer(w, {max_delay = delay})
@@ -172,7 +174,7 @@ describe("small loops (seed " .. seed .. ")", function()
   it("leave nothing where merging fails in a stage", function() fail_to_merge(10) end)
 
   it("have conditions on their subscripts", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local x, y = meissa.rand({N}, {seed = 3}), meissa.zeros(N)
     local function smooth(m)
       for i in parallel(N, NATIVE) do
@@ -193,7 +195,7 @@ describe("small loops (seed " .. seed .. ")", function()
   end)
 
   it("are not those whose end is not in sight, or that write much and may fail", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A, X = meissa.ones(N), meissa.ones({300, 600})
     local index = meissa.ones({N}, {type = "int32"})
     for _ = 1, 20 do
@@ -214,7 +216,7 @@ describe("small loops (seed " .. seed .. ")", function()
   end)
 
   it("leave nothing where a bound turns out wrong", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A = meissa.zeros(N)
     local function fill(n, x)
       for i in parallel(n, NATIVE) do A[i] = x end
@@ -233,7 +235,7 @@ describe("small loops (seed " .. seed .. ")", function()
   end)
 
   it("follow arrays that are freed, lost, frozen or others", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local A, B = meissa.ones(N), meissa.ones(N)
     local function add(X)
       local s = 0
@@ -258,7 +260,7 @@ describe("small loops (seed " .. seed .. ")", function()
   end)
 
   it("are on workers where a number may have made them long", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local n, m, options = 8, 10, {m = 10}
     local A = meissa.zeros(n)
     local function sum(s)

@@ -2,6 +2,7 @@
 -- Loops of several stages are one transaction: whatever fails in whichever stage (a body, a rule of
 -- merging, a worker, the session), and whatever shares memory, all is as it was before the loop.
 local ffi = require "ffi"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -78,12 +79,13 @@ end
 local EXPECTED = {body = "ARR", rule = "BDY", result = "BDY", type = "ARR"}
 
 describe("a loop of several stages", function()
-  teardown(function() meissa.init() end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init() end)
 
   it("is undone whole, on every road, whatever fails", function()
     local good
     for _, road in ipairs(ROADS) do
-      meissa.init(road)
+      kept_workers.init(road)
       local a = make()
       local before = state(a)
       for _, trouble in ipairs {"body", "rule", "result", "type"} do
@@ -102,7 +104,7 @@ describe("a loop of several stages", function()
 
   it("loses its arrays if it is no transaction, merged ones too", function()
     for _, road in ipairs {ROADS[1], ROADS[2]} do
-      meissa.init(road)
+      kept_workers.init(road)
       for _, trouble in ipairs {"body", "rule", "type"} do
         local a = make()
         assert.is_false(pcall(run, a, trouble, {transaction = false}))
@@ -117,7 +119,7 @@ describe("a loop of several stages", function()
   end)
 
   it("has the same bits when workers die in its stages", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local a = make()
     run(a, nil, {})
     local good = state(a)
@@ -132,21 +134,21 @@ describe("a loop of several stages", function()
   end)
 
   it("is undone when a rule asks for other workers", function()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local a = make()
     local before = state(a)
-    local ok, err = pcall(run, a, nil, {stop_at = 700, stop = function() meissa.init {} end})
+    local ok, err = pcall(run, a, nil, {stop_at = 700, stop = function() kept_workers.init {} end})
     assert.is_false(ok)
     assert.matches("workers cannot be changed while a loop runs", tostring(err), 1, true)
     assert.is_true(before == state(a))
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     assert.equal(7, run(a, nil, {}).stages)
   end)
 
   it("runs loops with buffers inside its rules", function()
     local expected
     for k = 2, #ROADS do
-      meissa.init(ROADS[k])
+      kept_workers.init(ROADS[k])
       local w, total = meissa.zeros(50), meissa.zeros(50)
       local tb = meissa.buffer(total, {max_delay = 20, apply = function(old, g) return old + g end})
       local wb = meissa.buffer(w, {max_delay = 100, apply = function(old, g)

@@ -3,6 +3,7 @@
 -- message of a worker is that of the driver's process, where the text is the user's own.
 local child = require "spec.support.child"
 local expect = require "spec.support.expect"
+local kept_workers = require "spec.support.kept_workers"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -59,14 +60,15 @@ local LOOPS = {
 }
 
 describe("messages of loops in bodies", function()
-  teardown(function() meissa.init {} end)
+  teardown(kept_workers.stop)
+  teardown(function() kept_workers.init {} end)
 
   for number, case in ipairs(LOOPS) do
     it(("are the user's, %d"):format(number), function()
-      meissa.init {workers = 0}
+      kept_workers.init {workers = 0}
       local expected = message_of(case[2])
       for _, road in ipairs {{workers = 1}, {workers = 2}, {workers = 2, shm = false}} do
-        meissa.init(road)
+        kept_workers.init(road)
         assert.equal(expected, message_of(case[2]))
       end
       local shown, carets = expected:match "\n(  %d+ | [^\n]*)\n( *%^+)[^\n]*"
@@ -78,7 +80,7 @@ describe("messages of loops in bodies", function()
 
   it("name captured values as the user does", function()
     local named = {A = A}
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     local message = message_of(function()
       for i in parallel(4) do
         local x = meissa.zeros(n)
@@ -99,9 +101,9 @@ describe("messages of loops in bodies", function()
       end
       return sums:totable()
     end
-    meissa.init {workers = 0}
+    kept_workers.init {workers = 0}
     local expected = run()
-    meissa.init {workers = 2}
+    kept_workers.init {workers = 2}
     assert.same(expected, run())
   end)
 
