@@ -141,7 +141,6 @@ end
 
 describe("a buffer whose stores are marked", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {} end)
 
   math.randomseed(seed)
   local cases, expected = {}, {}

@@ -14,7 +14,6 @@ ffi.cdef "int raise(int signal);"
 
 describe("meissa.iterate", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {} end)
 
   local function count(A, T, options)
     return meissa.iterate(A, T, options or {}, function(t, j) A[j] = t * A[#A + 1 - j] end)

@@ -103,7 +103,6 @@ end
 
 describe("meissa.iterate", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {} end)
 
   it("has the bits of plain loops with a snapshot", function()
     local plain, sums = make_plain(), {}

@@ -84,7 +84,6 @@ end
 describe("launches (seed " .. seed .. ")", function()
   teardown(kept_workers.stop)
   before_each(function() kept_workers.init {workers = 2} end)
-  teardown(function() kept_workers.init {} end)
 
   it("follow whatever changes", function()
     local before = launches.executions

@@ -24,7 +24,8 @@ local function largest()
   return space, descriptors
 end
 
--- Runs `round`, which takes about 1 MB, often; prints by how many MiB and descriptors a worker grew after the first few.
+-- Runs `round`, which takes about 1 MB, often; prints by how many MiB and descriptors a worker grew
+-- after the first few.
 local function watch(round)
   for _ = 1, WARM do round() end
   local space, descriptors = largest()

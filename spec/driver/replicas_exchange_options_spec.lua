@@ -6,7 +6,6 @@ local meissa = require "meissa"
 
 describe("options of an exchange", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {} end)
 
   -- What all replicas have after each of six rounds.
   local function run(prints, options_of)

@@ -48,7 +48,6 @@ end
 
 describe("lags of r:exchange", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {} end)
 
   for number, case in ipairs(CASES) do
     it("are of the round that begins, as in loops: case " .. number, function()

@@ -87,7 +87,6 @@ local VISITING = [[
 
 describe("the order of keys", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {workers = 2, quiet = true} end)
 
   for name, way in pairs(WAYS) do
     it("is that of the keys in all replicas, everywhere: " .. name, function()
@@ -221,7 +220,6 @@ local MODELS = {
 
 describe("the order of keys in models of replicas", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {workers = 2, quiet = true} end)
 
   for name, build in pairs(MODELS) do
     it("is that of the keys, everywhere: " .. name, function()

@@ -6,7 +6,6 @@ local meissa = require "meissa"
 
 describe("exchanges with staleness that do not go together", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {} end)
 
   local stale = {staleness = 1, merge = {add = 1}}
 

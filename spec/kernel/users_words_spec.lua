@@ -61,7 +61,6 @@ local LOOPS = {
 
 describe("messages of loops in bodies", function()
   teardown(kept_workers.stop)
-  teardown(function() kept_workers.init {} end)
 
   for number, case in ipairs(LOOPS) do
     it(("are the user's, %d"):format(number), function()
