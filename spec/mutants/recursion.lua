@@ -22,7 +22,7 @@ return {
        "return maker == NULL;", "return true;"},
       {"variables of others may be assigned", "csrc/kernel/native/c_upvalue.c",
        "    upvalue->local.given = !upvalue->assigned;\n", ""},
-      {"variables that calls change are counted as integers", "csrc/kernel/native/c_statement.c",
+      {"variables that calls change are counted as integers", "csrc/kernel/native/c_local.c",
        " &&\n      !(symbol->upvalue && w->typed->cycles)", "", finders = {variables}},
       {"what is assigned is the function's own", "csrc/kernel/native/c_upvalue.c",
        "    entry->assigned = true;\n", "    entry->assigned = false;\n",

@@ -16,7 +16,6 @@
 #include "kernel/native/c_lists.h"
 #include "kernel/native/c_plain.h"
 #include "kernel/native/c_region.h"
-#include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
 #include "kernel/native/c_variable.h"

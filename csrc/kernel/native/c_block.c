@@ -10,6 +10,7 @@
 #include "kernel/native/c_cache_prefetch.h"
 #include "kernel/native/c_draws.h"
 #include "kernel/native/c_jam.h"
+#include "kernel/native/c_local.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"

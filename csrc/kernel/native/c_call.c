@@ -11,6 +11,7 @@
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_draws.h"
 #include "kernel/native/c_expression.h"
+#include "kernel/native/c_local.h"
 #include "kernel/native/c_recursive.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_rounded.h"

@@ -364,3 +364,26 @@ ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
       return refused(w, node, "is not known to C");
   }
 }
+
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold) {
+  for (uint32_t k = from; k < node->kids; k++) {
+    uint32_t at = k - from;
+    const ms_node *kid = node->kid[k];
+    if (at >= count) {
+      ms_c_expression(w, kid);
+      continue;
+    }
+    if (k + 1 == node->kids && ms_node_is_multiple(kid)) {
+      ms_c_call(w, kid, values + at, count - at);
+      for (uint32_t v = at; hold && v < count; v++) values[v] = ms_c_hold(w, values[v]);
+      return;
+    }
+    values[at] = ms_c_expression(w, kid);
+    bool later = false;
+    for (uint32_t l = k + 1; l < node->kids; l++)
+      later = later || ms_typed_stores(w->typed, node->kid[l]);
+    if (hold || later) values[at] = ms_c_hold(w, values[at]);
+  }
+  for (uint32_t at = node->kids - from; at < count; at++) values[at] = ms_c_nil();
+}

@@ -30,4 +30,8 @@ bool ms_c_is_choice(const ms_writer *w, const ms_node *node, const ms_node **con
 /* The value of a local, named at `node`. */
 ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node *node);
 
+/* Evaluates kid[from ...] to `count` values as Lua adjusts lists, each held if `hold`. */
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold);
+
 #endif

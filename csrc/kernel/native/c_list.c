@@ -8,6 +8,7 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_local.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_value.h"

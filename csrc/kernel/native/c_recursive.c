@@ -4,6 +4,8 @@
 #include "kernel/native/c_recursive.h"
 
 #include "kernel/native/c_call.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_local.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_upvalue.h"
 #include "kernel/native/c_value.h"

@@ -11,6 +11,7 @@
 #include "kernel/native/c_bounds_check.h"
 #include "kernel/native/c_list.h"
 #include "kernel/native/c_lists.h"
+#include "kernel/native/c_local.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_sum.h"
