@@ -30,8 +30,7 @@ return {
        "found->other = found->other || !called || inside;",
        "found->other = found->other || inside;"},
       {"they give their last value", "csrc/depend/literal.c",
-       "literal->result = node == literal->tail ? *value :",
-       "literal->result = literal != NULL ? *value :", finders = {guards}},
+       "node == literal->tail ? *value :", "literal != NULL ? *value :", finders = {guards}},
     },
   },
   {

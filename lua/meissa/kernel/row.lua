@@ -20,7 +20,8 @@ local own, makers = {}, {}
 
 function own.dot(_, x_type, y_type)
   return function(x, x_at, x_stride, y, y_at, y_stride, count)
-    return (lib.ms_row_dot(x_type, x + x_at, x_stride, y_type, y + y_at, y_stride, count, err))
+    return (lib.ms_row_dot(x_type, x + x_at, x_stride, y_type, y + y_at, y_stride, count,
+      err))
   end
 end
 
