@@ -7,7 +7,8 @@
 -- A branch that began before such a commit is brought over it by running the same list on it.
 -- A list returns a table of
 --   files        { {"csrc/room/old", "csrc/room/new"} }, in this order: old.c, old.h, old_test.c,
---                includes, header guards and comments that name them; Lua files likewise
+--                includes, header guards, flags in the Makefile and comments that name them; Lua
+--                files likewise
 --   identifiers  { {"ms_old", "ms_new", within = {"csrc/room"}} }: whole words; "ms_old_*" renames
 --                what begins so, and ms_old, MS_OLD_*, too. `within`: only files whose paths begin
 --                so. A new name that stands in the tree already is an error
@@ -64,6 +65,7 @@ local function move(old, new, substitutions)
   if from ~= old then
     also(from, to)
     also("csrc/" .. from, "csrc/" .. to)
+    also("FLAGS_" .. from, "FLAGS_" .. to)
     also(guard(from), guard(to))
     local short, other = from:match("[^/]*$"), to:match("[^/]*$")
     for _, suffix in ipairs { ".c", ".h", "_test.c" } do
