@@ -11,7 +11,7 @@ V      ?=
 
 # Flags of single files, by their name under csrc: FLAGS_array/reduce := -O3
 FLAGS_array/product_tile_avx := -mavx2
-FLAGS_sync/replica_merge := -O3
+FLAGS_sync/replica := -O3
 
 # The C flags that every file gets, whatever CFLAGS says.
 # -ffp-contract=off: the same source must give the same bits on every machine.

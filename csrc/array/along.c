@@ -29,11 +29,11 @@ static int reduce_dense(const ms_array *x, int dim, int reduction, double *value
   size_t size = ms_type_of(x->type)->size;
   for (int64_t lane = 0; lane < lanes; lane++) {
     char *first = (char *)x->data + offset * (int64_t)size;
-    values[lane] = ms_row_reduce(x->type, first, x->strides[dim], x->dims[dim], reduction, err);
+    values[lane] = ms_reduce_row(x->type, first, x->strides[dim], x->dims[dim], reduction, err);
     if (err->code != MS_OK) return -1;
     if (places != NULL) {
       ms_view view = ms_view_row(x->type, first, x->strides[dim], x->dims[dim]);
-      places[lane] = ms_view_place(&view, values[lane]) + 1;
+      places[lane] = ms_reduce_place_view(&view, values[lane]) + 1;
     }
     step(x, dim, at, &offset);
   }

@@ -199,7 +199,7 @@ static bool overwrites(int arith) {
   return arith == MS_ARITH_FILL || arith == MS_ARITH_COPY;
 }
 
-int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error *err) {
+int ms_arith_array(int arith, ms_array *y, const ms_array *x, double a, ms_error *err) {
   if (ms_array_check_writable(y, err) != 0) return -1;
   if (!overwrites(arith) && ms_array_check(y, err) != 0) return -1;
   if (x != NULL && ms_array_check(x, err) != 0) return -1;
@@ -321,7 +321,7 @@ static bool apply_pair(int arith, int y_type, void *y, int64_t y_stride, int x_t
   }
 }
 
-int ms_row_apply(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
+int ms_arith_row(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
                  int64_t x_stride, int64_t count, double a, ms_error *err) {
   bool done = x == NULL ? apply_alone(arith, y_type, y, y_stride, count, a)
                         : apply_pair(arith, y_type, y, y_stride, x_type, x, x_stride, count, a);

@@ -28,8 +28,8 @@ typedef enum ms_arith {
 /* The same for LuaJIT. Fill and copy make lost contents valid again. The first of the two works on
  * arrays of equal extents (or equal counts), or the values of sparse ones; the second on a row of
  * `count` elements `stride` apart, with x NULL or another row. */
-MS_API int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error *err);
-MS_API int ms_row_apply(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
+MS_API int ms_arith_array(int arith, ms_array *y, const ms_array *x, double a, ms_error *err);
+MS_API int ms_arith_row(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
                         int64_t x_stride, int64_t count, double a, ms_error *err);
 
 #endif

@@ -374,7 +374,7 @@ uint64_t ms_array_bytes(const ms_array *array) {
   return (uint64_t)array->count * each;
 }
 
-bool ms_is_row_major(uint32_t dim_count, const int64_t *dims, const int64_t *strides) {
+bool ms_array_is_row_major(uint32_t dim_count, const int64_t *dims, const int64_t *strides) {
   int64_t stride = 1;
   for (uint32_t d = dim_count; d-- > 0;) {
     if (dims[d] > 1 && strides[d] != stride) return false;
@@ -385,5 +385,5 @@ bool ms_is_row_major(uint32_t dim_count, const int64_t *dims, const int64_t *str
 
 int ms_array_contiguous(const ms_array *array) {
   return array->count == 0 ||
-         ms_is_row_major((uint32_t)array->dim_count, array->dims, array->strides);
+         ms_array_is_row_major((uint32_t)array->dim_count, array->dims, array->strides);
 }

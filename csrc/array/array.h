@@ -198,7 +198,7 @@ MS_API uint64_t ms_array_bytes(const ms_array *array);
 
 /* Whether elements of these extents and strides lie one after the other, the last subscript
  * fastest. The stride of a dimension of one row says nothing. */
-bool ms_is_row_major(uint32_t dim_count, const int64_t *dims, const int64_t *strides);
+bool ms_array_is_row_major(uint32_t dim_count, const int64_t *dims, const int64_t *strides);
 
 /* Whether a dense array's elements lie in row-major order without gaps. */
 MS_API int ms_array_contiguous(const ms_array *array);

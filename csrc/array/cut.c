@@ -19,7 +19,7 @@ uint32_t ms_cut_dimension(const int64_t *extents, uint32_t dims) {
   return best;
 }
 
-int64_t ms_array_blocks(const ms_array *array) {
+int64_t ms_partition_blocks(const ms_array *array) {
   if (array->count == 0) return 0;
   int64_t extent = array->dims[ms_cut_dimension(array->dims, (uint32_t)array->dim_count)];
   int64_t ranges = ms_cut_ranges((double)array->count);

@@ -75,7 +75,7 @@ uint32_t ms_cut_dimension(const int64_t *extents, uint32_t dims);
 
 /* Into how many blocks a loop over an array's elements is cut, or over a sparse array's entries, if
  * its iterations are independent. 0: there are none. */
-MS_API int64_t ms_array_blocks(const ms_array *array);
+MS_API int64_t ms_partition_blocks(const ms_array *array);
 
 /* Cuts 0..extent-1 by weight into at most `ranges` non-empty ranges; bounds[0..ranges] (0-based)
  * receives where each begins, and the end; how many they are.

@@ -127,11 +127,11 @@ static void dot_columns(rows_dot *p, int64_t first, int64_t last) {
   for (int64_t i = first; i < last; i += MS_COLUMNS_MOST) {
     int64_t columns = last - i < MS_COLUMNS_MOST ? last - i : MS_COLUMNS_MOST;
     if (a->type == MS_DOUBLE) {
-      ms_columns_dot_double(p->product + i, element_at(a, i), a->strides[1], x->data, x->strides[0],
-                            columns, x->dims[0]);
+      ms_product_columns_double(p->product + i, element_at(a, i), a->strides[1], x->data,
+                                x->strides[0], columns, x->dims[0]);
     } else {
-      ms_columns_dot_float(p->product + i, element_at(a, i), a->strides[1], x->data, x->strides[0],
-                           columns, x->dims[0]);
+      ms_product_columns_float(p->product + i, element_at(a, i), a->strides[1], x->data,
+                               x->strides[0], columns, x->dims[0]);
     }
   }
 }
@@ -146,8 +146,9 @@ static void dot_rows(void *context, int64_t share) {
   }
   for (int64_t i = first; i < last; i++) {
     ms_error fault = {0};
-    p->product[i] = ms_row_dot(p->a->type, element_at(p->a, i * p->a->strides[0]), p->a->strides[1],
-                               p->x->type, p->x->data, p->x->strides[0], p->x->dims[0], &fault);
+    p->product[i] =
+        ms_reduce_dot_row(p->a->type, element_at(p->a, i * p->a->strides[0]), p->a->strides[1],
+                          p->x->type, p->x->data, p->x->strides[0], p->x->dims[0], &fault);
     if (fault.code != MS_OK) atomic_store(&p->failed, true);
   }
 }
@@ -163,7 +164,7 @@ static int multiply_vector(double *product, const ms_array *a, const ms_array *x
   return ms_error_set(err, MS_ARR, "an element is beyond 2^53 and no exact number");
 }
 
-int ms_array_gemv(ms_array *y, const ms_scale *scale, ms_array *a, ms_array *x, ms_error *err) {
+int ms_product_gemv(ms_array *y, const ms_scale *scale, ms_array *a, ms_array *x, ms_error *err) {
   if (check_factor(a, 2, "gemv: the matrix", err) != 0 ||
       check_operand(x, 1, "gemv: the vector", err) != 0 ||
       check_result(y, 1, "gemv: the result", scale, err) != 0 ||
@@ -193,8 +194,8 @@ static double *widen_vector(const ms_array *x, ms_error *err) {
   return numbers;
 }
 
-int ms_array_ger(ms_array *a, const ms_scale *scale, const ms_array *x, const ms_array *y,
-                 ms_error *err) {
+int ms_product_ger(ms_array *a, const ms_scale *scale, const ms_array *x, const ms_array *y,
+                   ms_error *err) {
   if (check_operand(x, 1, "ger: the first vector", err) != 0 ||
       check_operand(y, 1, "ger: the second vector", err) != 0 ||
       check_result(a, 2, "ger: the result", scale, err) != 0 ||
@@ -214,7 +215,7 @@ int ms_array_ger(ms_array *a, const ms_scale *scale, const ms_array *x, const ms
   return product == NULL ? -1 : store(a, *scale, product, err);
 }
 
-int ms_array_gemm(ms_array *c, const ms_scale *scale, ms_array *a, ms_array *b, ms_error *err) {
+int ms_product_gemm(ms_array *c, const ms_scale *scale, ms_array *a, ms_array *b, ms_error *err) {
   if (check_factor(a, 2, "gemm: the first matrix", err) != 0 ||
       check_factor(b, 2, "gemm: the second matrix", err) != 0 ||
       check_result(c, 2, "gemm: the result", scale, err) != 0 ||

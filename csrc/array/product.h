@@ -19,15 +19,15 @@ typedef struct ms_scale {
 
 /* y = beta y + alpha A x: A is m x n, x has n elements, y m. MS_ARR: shapes, results that do not
  * fit into y's type, lost or freed arrays, memory. */
-MS_API int ms_array_gemv(ms_array *y, const ms_scale *scale, ms_array *a, ms_array *x,
-                         ms_error *err);
+MS_API int ms_product_gemv(ms_array *y, const ms_scale *scale, ms_array *a, ms_array *x,
+                           ms_error *err);
 
 /* A = beta A + alpha x y': A is m x n, x has m elements, y n. */
-MS_API int ms_array_ger(ms_array *a, const ms_scale *scale, const ms_array *x, const ms_array *y,
-                        ms_error *err);
+MS_API int ms_product_ger(ms_array *a, const ms_scale *scale, const ms_array *x, const ms_array *y,
+                          ms_error *err);
 
 /* C = beta C + alpha A B: A is m x k, B k x n, C m x n. */
-MS_API int ms_array_gemm(ms_array *c, const ms_scale *scale, ms_array *a, ms_array *b,
-                         ms_error *err);
+MS_API int ms_product_gemm(ms_array *c, const ms_scale *scale, ms_array *a, ms_array *b,
+                           ms_error *err);
 
 #endif

@@ -25,12 +25,12 @@
     for (int64_t c = 0; c < columns; c++) out[c] = s[0][c];                    \
   } while (0)
 
-void ms_columns_dot_double(double *out, const double *a, int64_t stride, const double *x,
-                           int64_t x_stride, int64_t columns, int64_t count) {
+void ms_product_columns_double(double *out, const double *a, int64_t stride, const double *x,
+                               int64_t x_stride, int64_t columns, int64_t count) {
   COLUMNS_DOT(double, MS_DOUBLE_LANES);
 }
 
-void ms_columns_dot_float(double *out, const float *a, int64_t stride, const float *x,
-                          int64_t x_stride, int64_t columns, int64_t count) {
+void ms_product_columns_float(double *out, const float *a, int64_t stride, const float *x,
+                              int64_t x_stride, int64_t columns, int64_t count) {
   COLUMNS_DOT(float, MS_FLOAT_LANES);
 }

@@ -116,7 +116,7 @@ static int view_extremes(const ms_view *x, double *least, double *most, ms_error
   return 0;
 }
 
-int64_t ms_view_place(const ms_view *x, double value) {
+int64_t ms_reduce_place_view(const ms_view *x, double value) {
   room native, wide;
   for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
     ms_error none = {0};
@@ -202,26 +202,26 @@ static double reduce(const ms_view *x, int reduction, ms_error *err) {
   }
 }
 
-double ms_array_reduce(const ms_array *x, int reduction, ms_error *err) {
+double ms_reduce_array(const ms_array *x, int reduction, ms_error *err) {
   if (ms_array_check(x, err) != 0) return 0;
   ms_view view = ms_view_of(x);
   return reduce(&view, reduction, err);
 }
 
-int64_t ms_array_place(const ms_array *x, int reduction, ms_error *err) {
+int64_t ms_reduce_place(const ms_array *x, int reduction, ms_error *err) {
   if (ms_array_check(x, err) != 0) return -1;
   ms_view view = ms_view_of(x);
   double value = reduce(&view, reduction, err);
-  return err->code != MS_OK ? -1 : ms_view_place(&view, value);
+  return err->code != MS_OK ? -1 : ms_reduce_place_view(&view, value);
 }
 
-double ms_row_reduce(int type, void *x, int64_t stride, int64_t count, int reduction,
+double ms_reduce_row(int type, void *x, int64_t stride, int64_t count, int reduction,
                      ms_error *err) {
   ms_view view = ms_view_row(type, x, stride, count);
   return reduce(&view, reduction, err);
 }
 
-double ms_array_dot(const ms_array *x, const ms_array *y, ms_error *err) {
+double ms_reduce_dot(const ms_array *x, const ms_array *y, ms_error *err) {
   double result = 0;
   if (ms_array_check(x, err) != 0 || ms_array_check(y, err) != 0) return 0;
   if (x->sparse || y->sparse) {
@@ -233,8 +233,8 @@ double ms_array_dot(const ms_array *x, const ms_array *y, ms_error *err) {
   return result;
 }
 
-double ms_row_dot(int x_type, void *x, int64_t x_stride, int y_type, void *y, int64_t y_stride,
-                  int64_t count, ms_error *err) {
+double ms_reduce_dot_row(int x_type, void *x, int64_t x_stride, int y_type, void *y,
+                         int64_t y_stride, int64_t count, ms_error *err) {
   if (x_type == MS_FLOAT && y_type == MS_FLOAT)
     return ms_row_dot_float_float(x, x_stride, y, y_stride, count);
   if (x_type == MS_FLOAT && y_type == MS_DOUBLE)

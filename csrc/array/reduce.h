@@ -16,7 +16,7 @@
 
 /* The number, from 0, of the first element that is `value`, or of the first nan if that is one; -1
  * if there is none. */
-int64_t ms_view_place(const ms_view *x, double value);
+int64_t ms_reduce_place_view(const ms_view *x, double value);
 
 /* Reductions for LuaJIT: of whole arrays, and of rows of `count` elements `stride` apart. */
 typedef enum ms_reduction {
@@ -30,14 +30,14 @@ typedef enum ms_reduction {
 } ms_reduction;
 
 /* What `reduction` (ms_reduction) makes of all elements. MS_ARR: where there is none, say. */
-MS_API double ms_array_reduce(const ms_array *x, int reduction, ms_error *err);
+MS_API double ms_reduce_array(const ms_array *x, int reduction, ms_error *err);
 /* Where the least or largest element stands first: its number in row-major order (of a sparse
  * array: of the entry), from 0; -1 with MS_ARR when there is none. */
-MS_API int64_t ms_array_place(const ms_array *x, int reduction, ms_error *err);
-MS_API double ms_array_dot(const ms_array *x, const ms_array *y, ms_error *err);
-MS_API double ms_row_reduce(int type, void *x, int64_t stride, int64_t count, int reduction,
+MS_API int64_t ms_reduce_place(const ms_array *x, int reduction, ms_error *err);
+MS_API double ms_reduce_dot(const ms_array *x, const ms_array *y, ms_error *err);
+MS_API double ms_reduce_row(int type, void *x, int64_t stride, int64_t count, int reduction,
                             ms_error *err);
-MS_API double ms_row_dot(int x_type, void *x, int64_t x_stride, int y_type, void *y,
-                         int64_t y_stride, int64_t count, ms_error *err);
+MS_API double ms_reduce_dot_row(int x_type, void *x, int64_t x_stride, int y_type, void *y,
+                                int64_t y_stride, int64_t count, ms_error *err);
 
 #endif

@@ -36,11 +36,11 @@ static void test_definition(void) {
         if (in_float) products[i] = (double)(float)products[i];
       }
       int lanes = in_float ? 16 : 8;
-      CHECK(ms_array_reduce(x, MS_REDUCTION_SUM, &err) ==
+      CHECK(ms_reduce_array(x, MS_REDUCTION_SUM, &err) ==
             sum_by_definition(wide, counts[c], lanes, in_float));
       double dot = sum_by_definition(products, counts[c], lanes, in_float);
-      CHECK(ms_array_dot(x, y, &err) == dot);
-      CHECK(ms_row_dot(type, x->data, 1, type, y->data, 1, counts[c], &err) == dot);
+      CHECK(ms_reduce_dot(x, y, &err) == dot);
+      CHECK(ms_reduce_dot_row(type, x->data, 1, type, y->data, 1, counts[c], &err) == dot);
       CHECK(err.code == MS_OK);
       ms_array_release(x);
       ms_array_release(y);
@@ -58,9 +58,9 @@ static void test_strided(void) {
     ms_array *part = ms_array_narrow(turned, 1, 1, 5, &err);
     ms_array *copy = ms_array_clone(part, &err);
     for (int op = MS_REDUCTION_SUM; op <= MS_REDUCTION_MOST; op++) {
-      CHECK(ms_array_reduce(part, op, &err) == ms_array_reduce(copy, op, &err));
+      CHECK(ms_reduce_array(part, op, &err) == ms_reduce_array(copy, op, &err));
     }
-    CHECK(ms_array_dot(part, copy, &err) == ms_array_dot(copy, copy, &err));
+    CHECK(ms_reduce_dot(part, copy, &err) == ms_reduce_dot(copy, copy, &err));
     CHECK(ms_array_contiguous(copy) && !ms_array_contiguous(part));
     ms_array_release(array);
     ms_array_release(turned);
@@ -72,16 +72,16 @@ static void test_strided(void) {
 static void test_extremes(void) {
   ms_error err = {0};
   double x[] = {3, -7, 5}, with_nan[] = {3, (double)NAN, 5};
-  CHECK(ms_row_reduce(MS_DOUBLE, x, 1, 3, MS_REDUCTION_LEAST, &err) == -7);
-  CHECK(ms_row_reduce(MS_DOUBLE, x, 1, 3, MS_REDUCTION_MOST, &err) == 5);
-  CHECK(ms_row_reduce(MS_DOUBLE, x, 1, 3, MS_REDUCTION_MAGNITUDES, &err) == 15);
-  CHECK(isnan(ms_row_reduce(MS_DOUBLE, with_nan, 1, 3, MS_REDUCTION_MOST, &err)));
+  CHECK(ms_reduce_row(MS_DOUBLE, x, 1, 3, MS_REDUCTION_LEAST, &err) == -7);
+  CHECK(ms_reduce_row(MS_DOUBLE, x, 1, 3, MS_REDUCTION_MOST, &err) == 5);
+  CHECK(ms_reduce_row(MS_DOUBLE, x, 1, 3, MS_REDUCTION_MAGNITUDES, &err) == 15);
+  CHECK(isnan(ms_reduce_row(MS_DOUBLE, with_nan, 1, 3, MS_REDUCTION_MOST, &err)));
   CHECK(err.code == MS_OK);
-  ms_row_reduce(MS_DOUBLE, x, 1, 0, MS_REDUCTION_MOST, &err);
+  ms_reduce_row(MS_DOUBLE, x, 1, 0, MS_REDUCTION_MOST, &err);
   CHECK(err.code == MS_ARR);
   int64_t big[] = {INT64_C(1) << 60};
   ms_error_clear(&err);
-  ms_row_reduce(MS_INT64, big, 1, 1, MS_REDUCTION_SUM, &err);
+  ms_reduce_row(MS_INT64, big, 1, 1, MS_REDUCTION_SUM, &err);
   CHECK(err.code == MS_ARR);
 }
 
@@ -99,7 +99,7 @@ static void test_axpy_is_the_loop(void) {
         *at = *at + 0.3 * ((double *)x->data)[i];
       }
     }
-    CHECK(ms_array_apply(MS_ARITH_AXPY, y, x, 0.3, &err) == 0);
+    CHECK(ms_arith_array(MS_ARITH_AXPY, y, x, 0.3, &err) == 0);
     CHECK(memcmp(y->data, loop->data, ms_array_bytes(y)) == 0);
     ms_array_release(x);
     ms_array_release(y);
@@ -112,16 +112,16 @@ static void test_integers_stay(void) {
   int32_t y[3000];
   for (int i = 0; i < 3000; i++) y[i] = 2 * i;
   y[2999] = 1;
-  CHECK(ms_row_apply(MS_ARITH_SCAL, MS_INT32, y, 1, 0, NULL, 0, 3000, 0.5, &err) == -1);
+  CHECK(ms_arith_row(MS_ARITH_SCAL, MS_INT32, y, 1, 0, NULL, 0, 3000, 0.5, &err) == -1);
   CHECK(err.code == MS_ARR && strstr(err.message, "0.5") != NULL && y[5] == 10);
   ms_error_clear(&err);
   y[2999] = 0;
-  CHECK(ms_row_apply(MS_ARITH_SCAL, MS_INT32, y, 1, 0, NULL, 0, 3000, 0.5, &err) == 0);
+  CHECK(ms_arith_row(MS_ARITH_SCAL, MS_INT32, y, 1, 0, NULL, 0, 3000, 0.5, &err) == 0);
   CHECK(y[5] == 5);
-  CHECK(ms_row_apply(MS_ARITH_ADD, MS_INT32, y, 1, 0, NULL, 0, 3000, (double)NAN, &err) == -1);
+  CHECK(ms_arith_row(MS_ARITH_ADD, MS_INT32, y, 1, 0, NULL, 0, 3000, (double)NAN, &err) == -1);
   int64_t big[] = {INT64_C(1) << 60, -1}, copy[2];
   ms_error_clear(&err);
-  CHECK(ms_row_apply(MS_ARITH_COPY, MS_INT64, copy, 1, MS_INT64, big, 1, 2, 0, &err) == 0);
+  CHECK(ms_arith_row(MS_ARITH_COPY, MS_INT64, copy, 1, MS_INT64, big, 1, 2, 0, &err) == 0);
   CHECK(memcmp(big, copy, sizeof big) == 0);
 }
 
@@ -129,11 +129,11 @@ static void test_overlap(void) {
   ms_error err = {0};
   double y[5000];
   for (int i = 0; i < 5000; i++) y[i] = i;
-  CHECK(ms_row_apply(MS_ARITH_COPY, MS_DOUBLE, y + 1, 1, MS_DOUBLE, y, 1, 4999, 0, &err) == 0);
+  CHECK(ms_arith_row(MS_ARITH_COPY, MS_DOUBLE, y + 1, 1, MS_DOUBLE, y, 1, 4999, 0, &err) == 0);
   bool right = y[0] == 0;
   for (int i = 1; i < 5000; i++) right = right && y[i] == i - 1;
   CHECK(right);
-  CHECK(ms_row_apply(MS_ARITH_AXPY, MS_DOUBLE, y, 1, MS_DOUBLE, y, 1, 5000, 1, &err) == 0);
+  CHECK(ms_arith_row(MS_ARITH_AXPY, MS_DOUBLE, y, 1, MS_DOUBLE, y, 1, 5000, 1, &err) == 0);
   CHECK(y[10] == 18);
 }
 

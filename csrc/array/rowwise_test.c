@@ -89,7 +89,7 @@ static void test_sums(void) {
     row x = draw_row(x_floats, x_doubles), y = draw_row(y_floats, y_doubles);
     int64_t count = (int64_t)draw(run % 10 == 0 ? 9000 : 70);
     double dot =
-        ms_row_dot(x.type, memory(&x), x.stride, y.type, memory(&y), y.stride, count, &err);
+        ms_reduce_dot_row(x.type, memory(&x), x.stride, y.type, memory(&y), y.stride, count, &err);
     CHECK(same(dot, sum_of(&x, &y, count)));
     double sum = x.type == MS_FLOAT ? ms_row_sum_float(x.floats, x.stride, count)
                                     : ms_row_sum_double(x.doubles, x.stride, count);
@@ -124,7 +124,7 @@ static void check_apply(int arith, const row *y, const row *x, int64_t count, do
   for (int64_t k = 0; k < count; k++)
     values[k] = by_definition(arith, get(y, k), alone ? 0 : get(x, k), a);
   for (int64_t k = 0; k < count; k++) set(&want, k, values[k]);
-  int failed = ms_row_apply(arith, y->type, memory(y), y->stride, x->type, alone ? NULL : memory(x),
+  int failed = ms_arith_row(arith, y->type, memory(y), y->stride, x->type, alone ? NULL : memory(x),
                             x->stride, count, a, &err);
   CHECK(failed == 0);
   bool right = true;

@@ -14,8 +14,8 @@
 
 /* Takes marks off: which elements, from `first` on, they stand for; false when none is left. `word`
  * is where to look, in bytes, 0 in the beginning. */
-static inline bool ms_touched_next(int64_t count, uint8_t *touched, int64_t *word, int64_t *first,
-                                   int64_t *size) {
+static inline bool ms_touched_walk_next(int64_t count, uint8_t *touched, int64_t *word,
+                                        int64_t *first, int64_t *size) {
   uint64_t marks = 0;
   for (;; *word += (int64_t)sizeof marks) {
     if (*word == MS_TOUCHED_BYTES(count)) return false;

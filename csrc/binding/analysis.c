@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "array/method.h"
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 #include "depend/capture_path.h"
 #include "depend/parameter.h"
 #include "syntax/version_split.h"
@@ -30,7 +30,7 @@ static int collect_loop(lua_State *L) {
   return 0;
 }
 
-ms_loop *ms_check_loop(lua_State *L, int index) {
+ms_loop *ms_lua_check_loop(lua_State *L, int index) {
   loop_box *box = luaL_checkudata(L, index, loop_type);
   if (box->loop == NULL) luaL_argerror(L, index, "the loop was released");
   return box->loop;
@@ -82,18 +82,18 @@ static int make_loop(lua_State *L) {
   } else if (!first) {
     say_newer(&err);
   }
-  return box->loop != NULL ? 1 : ms_push_error(L, &err);
+  return box->loop != NULL ? 1 : ms_lua_push_error(L, &err);
 }
 
-typedef struct ms_capture_uses {
+typedef struct capture_uses {
   const ms_loop *loop;
   int64_t capture;
   bool read, stored;
-} ms_capture_uses;
+} capture_uses;
 
 static bool visit_use(ms_node *node, void *context) {
-  ms_capture_uses *uses = context;
-  if (ms_loop_capture_of(uses->loop, node) != uses->capture) return true;
+  capture_uses *uses = context;
+  if (ms_capture_path_of(uses->loop, node) != uses->capture) return true;
   const ms_node *around = node->parent;
   bool element = around->kind == MS_INDEX && node->ordinal == 0;
   bool target =
@@ -105,7 +105,7 @@ static bool visit_use(ms_node *node, void *context) {
 
 /* Whether the body reads elements of what a capture is, and stores none by its name. */
 static bool is_read_only(const ms_loop *loop, uint32_t capture) {
-  ms_capture_uses uses = {.loop = loop, .capture = capture};
+  capture_uses uses = {.loop = loop, .capture = capture};
   ms_node_walk(loop->body, visit_use, &uses);
   return uses.read && !uses.stored;
 }
@@ -138,7 +138,7 @@ static void push_capture(lua_State *L, const ms_capture *capture, bool parameter
  * `called`: the lines of the first uses that need a value and that call it; `tested`: some use only
  * asks whether it is there. */
 static int loop_captures(lua_State *L) {
-  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
   bool *used = lua_newuserdata(L, 2 * (loop->capture_count + 1));
   bool *through = used + loop->capture_count + 1;
   if (ms_parameters_find(loop, false, NULL, used) != 0 ||
@@ -156,7 +156,7 @@ static int loop_captures(lua_State *L) {
 /* loop:parameters({whether a capture is an array, ...}, whether captured functions are looked
  * into): by capture, whether a plan may depend on its value */
 static int loop_parameters(lua_State *L) {
-  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   bool through = lua_toboolean(L, 3) != 0;
   bool *arrays = lua_newuserdata(L, 2 * (loop->capture_count + 1));
@@ -195,7 +195,7 @@ static bool add_name(ms_node *node, void *context) {
 
 /* loop:names(): the constant names of fields and methods in the body, as keys */
 static int loop_names(lua_State *L) {
-  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
   lua_newtable(L);
   ms_node_walk(loop->body, add_name, L);
   return 1;
@@ -204,7 +204,7 @@ static int loop_names(lua_State *L) {
 /* The capture that a call with one constant string calls, or -1: require "name". */
 static int64_t named_call(const ms_loop *loop, const ms_node *node) {
   if (node->kind != MS_CALL || node->kids != 2 || node->kid[1]->kind != MS_STRING) return -1;
-  return ms_loop_capture_of(loop, node->kid[0]);
+  return ms_capture_path_of(loop, node->kid[0]);
 }
 
 typedef struct calls {
@@ -227,7 +227,7 @@ static bool add_call(ms_node *node, void *context) {
 /* loop:calls(): what the body calls with one constant string, as require "name": {capture, string,
  * capture, string, ...} */
 static int loop_calls(lua_State *L) {
-  calls all = {L, ms_check_loop(L, 1)};
+  calls all = {L, ms_lua_check_loop(L, 1)};
   lua_newtable(L);
   ms_node_walk(all.loop->body, add_call, &all);
   return 1;
@@ -235,7 +235,7 @@ static int loop_calls(lua_State *L) {
 
 /* loop:visible(c): names of the local variables that can be seen where capture c is first used */
 static int loop_visible(lua_State *L) {
-  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
   lua_Integer c = luaL_checkinteger(L, 2);
   luaL_argcheck(L, c >= 1 && c <= (lua_Integer)loop->capture_count, 2, "no such capture");
   lua_newtable(L);
@@ -245,7 +245,7 @@ static int loop_visible(lua_State *L) {
 
 /* loop:indices() */
 static int loop_indices(lua_State *L) {
-  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
   lua_createtable(L, (int)loop->index_count, 0);
   for (uint32_t k = 0; k < loop->index_count; k++) {
     lua_pushstring(L, loop->indices[k]->name);
@@ -291,7 +291,7 @@ static bool find_power(ms_node *node, void *context) {
 /* loop:info(): lines of the statement, of the call's bracket and of the body, and the bytes (from
  * 1, inclusive, as for string.sub) of the statement, the call and the body. */
 static int loop_info(lua_State *L) {
-  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
   const ms_tree *tree = loop->tree;
   const struct {
     const char *begin, *end;
@@ -331,7 +331,7 @@ static bool changes_array(const char *name) {
  * own, see syntax/version_split.h. The captures are others then. */
 static int loop_split(lua_State *L) {
   ms_error err = {0};
-  ms_loop *loop = ms_check_loop(L, 1);
+  ms_loop *loop = ms_lua_check_loop(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   bool *split = lua_newuserdata(L, (loop->capture_count + 1) * sizeof *split);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
@@ -339,20 +339,20 @@ static int loop_split(lua_State *L) {
     split[c] = lua_toboolean(L, -1);
     lua_pop(L, 1);
   }
-  if (ms_loop_split(loop, split, changes_array, &err) != 0) return ms_push_error(L, &err);
+  if (ms_version_split(loop, split, changes_array, &err) != 0) return ms_lua_push_error(L, &err);
   lua_settop(L, 1);
   return 1;
 }
 
-void ms_bind_analysis(lua_State *L) {
+void ms_lua_open_analysis(lua_State *L) {
   static const luaL_Reg methods[] = {{"captures", loop_captures},
                                      {"parameters", loop_parameters},
                                      {"indices", loop_indices},
                                      {"info", loop_info},
                                      {"names", loop_names},
                                      {"calls", loop_calls},
-                                     {"keys", ms_list_keys},
-                                     {"settle", ms_settle_keys},
+                                     {"keys", ms_lua_list_keys},
+                                     {"settle", ms_lua_settle_keys},
                                      {"visible", loop_visible},
                                      {"split", loop_split},
                                      {NULL, NULL}};

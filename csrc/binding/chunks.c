@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "binding/binding.h"
+#include "binding/lua.h"
 
 #define TYPE  "meissa.chunk_file"
 #define MAGIC "meissa\nchunks 1\n"
@@ -207,7 +207,7 @@ static int chunks_close(lua_State *L) {
   return 0;
 }
 
-void ms_bind_chunks(lua_State *L) {
+void ms_lua_open_chunks(lua_State *L) {
   luaL_newmetatable(L, TYPE);
   lua_pushcfunction(L, chunks_close);
   lua_setfield(L, -2, "__gc");

@@ -8,8 +8,8 @@
 #include <lua.h>
 
 #include "base/api.h"
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 #include "binding/reached.h"
 
 MS_API int ms_core_open(lua_State *L);
@@ -22,19 +22,19 @@ static const char declarations[] = {
 int ms_core_open(lua_State *L) {
   lua_newtable(L);
   ms_field_set_string(L, "declarations", declarations);
-  ms_bind_analysis(L);
-  ms_bind_chunks(L);
-  ms_bind_kernel(L);
-  ms_bind_launch(L);
-  ms_bind_library(L);
-  ms_bind_plain(L);
-  ms_bind_merge(L);
-  ms_bind_reached(L);
-  ms_bind_run(L);
-  ms_bind_runtime(L);
-  ms_bind_traits(L);
-  ms_bind_undo(L);
-  ms_bind_verdict(L);
-  ms_bind_worker(L);
+  ms_lua_open_analysis(L);
+  ms_lua_open_chunks(L);
+  ms_lua_open_kernel(L);
+  ms_lua_open_launch(L);
+  ms_lua_open_library(L);
+  ms_lua_open_plain(L);
+  ms_lua_open_merge(L);
+  ms_lua_open_reached(L);
+  ms_lua_open_run(L);
+  ms_lua_open_runtime(L);
+  ms_lua_open_traits(L);
+  ms_lua_open_undo(L);
+  ms_lua_open_verdict(L);
+  ms_lua_open_worker(L);
   return 1;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Errors of the core as Lua values. */
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 
-int ms_push_error(lua_State *L, const ms_error *err) {
+int ms_lua_push_error(lua_State *L, const ms_error *err) {
   lua_pushnil(L);
   lua_createtable(L, 0, 4);
   ms_field_set_string(L, "code", ms_code_name(err->code));

@@ -13,7 +13,7 @@
 
 #define MOST_SMALL 1000000000
 
-void *ms_to_pointer(lua_State *L, int index, const char *name) {
+void *ms_field_to_pointer(lua_State *L, int index, const char *name) {
   int type = lua_type(L, index);
   if (type == LUA_TNIL) return NULL;
   if (type == LUA_TLIGHTUSERDATA) return lua_touserdata(L, index);
@@ -31,7 +31,7 @@ static double to_number(lua_State *L, int index, const char *name) {
   return lua_tonumber(L, index);
 }
 
-int64_t ms_to_whole(lua_State *L, int index, const char *name) {
+int64_t ms_field_to_whole(lua_State *L, int index, const char *name) {
   double value = to_number(L, index, name);
   if (!(value >= -MS_EXACT && value <= MS_EXACT) || value != (double)(int64_t)value)
     luaL_error(L, "%s must be a whole number", name);
@@ -39,32 +39,32 @@ int64_t ms_to_whole(lua_State *L, int index, const char *name) {
 }
 
 static uint64_t to_count(lua_State *L, int index, const char *name, int64_t most) {
-  int64_t value = ms_to_whole(L, index, name);
+  int64_t value = ms_field_to_whole(L, index, name);
   if (value < 0 || value > most) luaL_error(L, "%s is out of range", name);
   return (uint64_t)value;
 }
 
-uint32_t ms_to_small(lua_State *L, int index, const char *name) {
+uint32_t ms_field_to_small(lua_State *L, int index, const char *name) {
   return (uint32_t)to_count(L, index, name, MOST_SMALL);
 }
 
 void *ms_field_pointer(lua_State *L, int table, const char *name) {
   lua_getfield(L, table, name);
-  void *value = ms_to_pointer(L, -1, name);
+  void *value = ms_field_to_pointer(L, -1, name);
   lua_pop(L, 1);
   return value;
 }
 
 int64_t ms_field_whole(lua_State *L, int table, const char *name, int64_t otherwise) {
   lua_getfield(L, table, name);
-  int64_t value = lua_isnil(L, -1) ? otherwise : ms_to_whole(L, -1, name);
+  int64_t value = lua_isnil(L, -1) ? otherwise : ms_field_to_whole(L, -1, name);
   lua_pop(L, 1);
   return value;
 }
 
 uint32_t ms_field_small(lua_State *L, int table, const char *name, uint32_t otherwise) {
   lua_getfield(L, table, name);
-  uint32_t value = lua_isnil(L, -1) ? otherwise : ms_to_small(L, -1, name);
+  uint32_t value = lua_isnil(L, -1) ? otherwise : ms_field_to_small(L, -1, name);
   lua_pop(L, 1);
   return value;
 }
@@ -116,7 +116,7 @@ void ms_field_set_string(lua_State *L, const char *name, const char *value) {
   lua_setfield(L, -2, name);
 }
 
-void *ms_scratch(lua_State *L, size_t count, size_t size) {
+void *ms_field_scratch(lua_State *L, size_t count, size_t size) {
   if (count > SIZE_MAX / 2 / size) luaL_error(L, "too many elements");
   void *memory = lua_newuserdata(L, count * size + 1);
   memset(memory, 0, count * size + 1);

@@ -13,13 +13,13 @@
 
 /* The address at `index`: light userdata, a pointer that FFI made with ffi.cast (not an array,
  * which cannot be told from one here), or nil for NULL. */
-void *ms_to_pointer(lua_State *L, int index, const char *name);
+void *ms_field_to_pointer(lua_State *L, int index, const char *name);
 
 /* A whole number that a double holds without loss. */
-int64_t ms_to_whole(lua_State *L, int index, const char *name);
+int64_t ms_field_to_whole(lua_State *L, int index, const char *name);
 
 /* A whole number from 0 to 1e9: lengths, depths and numbers of things in memory. */
-uint32_t ms_to_small(lua_State *L, int index, const char *name);
+uint32_t ms_field_to_small(lua_State *L, int index, const char *name);
 
 /* The same of a field; `otherwise` for nil. */
 void *ms_field_pointer(lua_State *L, int table, const char *name);
@@ -42,6 +42,6 @@ void ms_field_set_boolean(lua_State *L, const char *name, bool value);
 void ms_field_set_string(lua_State *L, const char *name, const char *value);
 
 /* Zeroed memory that Lua frees, pushed on the stack. */
-void *ms_scratch(lua_State *L, size_t count, size_t size);
+void *ms_field_scratch(lua_State *L, size_t count, size_t size);
 
 #endif

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 
 static ms_binding_kind kind_of(lua_State *L, int table) {
   static const char *const names[] = {"nil",   "number",  "boolean",  "string", "array",
@@ -32,7 +32,7 @@ static void read_dims(lua_State *L, ms_binding *binding) {
   binding->dim_count = (uint32_t)count;
   for (size_t k = 0; k < count; k++) {
     lua_rawgeti(L, -1, (int)k + 1);
-    binding->dims[k] = ms_to_whole(L, -1, "dims");
+    binding->dims[k] = ms_field_to_whole(L, -1, "dims");
     lua_pop(L, 1);
   }
 }
@@ -52,7 +52,7 @@ static void check_room(lua_State *L, bool fits) {
 
 /* The number on top of the stack as an index: n > 0 is binding n, -n is the n-th inner one. */
 static uint32_t pop_index(lua_State *L, const room *at) {
-  int64_t value = ms_to_whole(L, -1, "an index");
+  int64_t value = ms_field_to_whole(L, -1, "an index");
   int64_t index = value > 0 ? value - 1 : at->main - value - 1;
   if (value == 0 || index >= at->all) luaL_error(L, "no such binding");
   lua_pop(L, 1);
@@ -81,7 +81,7 @@ static void read_means(lua_State *L, ms_binding *binding, room *at) {
     lua_rawgeti(L, -1, (int)(2 * k) + 1);
     at->means->binding = pop_index(L, at);
     lua_rawgeti(L, -1, (int)(2 * k) + 2);
-    at->means->depth = ms_to_small(L, -1, "depth");
+    at->means->depth = ms_field_to_small(L, -1, "depth");
     lua_pop(L, 1);
     if (binding->code != NULL && at->means->depth > binding->code->captures[k].field_count)
       luaL_error(L, "a function's capture is not that deep");
@@ -116,7 +116,7 @@ static void read_list(lua_State *L, int table, const char *key, ms_binding *bind
 /* Element `at` of the list on top of the stack. */
 static int64_t listed(lua_State *L, int list, uint32_t at) {
   lua_rawgeti(L, list, (int)at + 1);
-  int64_t value = ms_to_whole(L, -1, "a view");
+  int64_t value = ms_field_to_whole(L, -1, "a view");
   lua_pop(L, 1);
   return value;
 }
@@ -185,7 +185,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->metamethods = ms_field_small(L, table, "metamethods", 0);
   binding->impure = ms_field_string(L, table, "impure", NULL);
   lua_getfield(L, table, "code");
-  if (!lua_isnil(L, -1)) binding->code = ms_check_loop(L, -1);
+  if (!lua_isnil(L, -1)) binding->code = ms_lua_check_loop(L, -1);
   lua_pop(L, 1);
   read_list(L, table, "reached", binding, at, read_reached);
   read_list(L, table, "means", binding, at, read_means);
@@ -255,7 +255,7 @@ static room make_room(lua_State *L, ms_binding **list, size_t bindings, const le
   return at;
 }
 
-const ms_binding *ms_bindings_from_lua(lua_State *L, int index, uint32_t *count) {
+const ms_binding *ms_lua_to_bindings(lua_State *L, int index, uint32_t *count) {
   if (index < 0) index += lua_gettop(L) + 1;
   luaL_checktype(L, index, LUA_TTABLE);
   lua_getfield(L, index, "inner");

@@ -25,7 +25,7 @@ static bool read_plan(lua_State *L, int table, ms_job *job) {
   return true;
 }
 
-void ms_read_grid(lua_State *L, int table, ms_job *job) {
+void ms_job_read_grid(lua_State *L, int table, ms_job *job) {
   size_t size;
   const char *name = ms_field_string(L, table, "strategy", &size);
   ms_strategy strategy = name == NULL ? MS_STRATEGIES : ms_strategy_find(name);
@@ -46,7 +46,7 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   job->grid.count = (uint32_t)count;
   for (uint32_t d = 0; d < job->grid.count; d++) {
     lua_rawgeti(L, -1, (int)d + 1);
-    int64_t ranges = ms_to_whole(L, -1, "a number of ranges");
+    int64_t ranges = ms_field_to_whole(L, -1, "a number of ranges");
     job->grid.ranges[d] = ranges < 0 || ranges > UINT32_MAX ? UINT32_MAX : (uint32_t)ranges;
     lua_pop(L, 1);
   }
@@ -54,7 +54,7 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   int bounds = lua_gettop(L);
   for (uint32_t d = 0; lua_istable(L, bounds) && d < job->grid.count; d++) {
     lua_rawgeti(L, bounds, (int)d + 1);
-    job->bounds.start[d] = ms_to_pointer(L, -1, "bounds");
+    job->bounds.start[d] = ms_field_to_pointer(L, -1, "bounds");
     lua_pop(L, 1);
   }
   lua_pop(L, 2);
@@ -89,7 +89,7 @@ static void read_rounds(lua_State *L, int table, ms_task_rounds *rounds) {
   lua_pop(L, 1);
 }
 
-void ms_read_job(lua_State *L, int table, ms_job *job) {
+void ms_job_read(lua_State *L, int table, ms_job *job) {
   *job = (ms_job){0};
   luaL_checktype(L, table, LUA_TTABLE);
   job->key = ms_field_string(L, table, "key", &job->key_size);
@@ -105,7 +105,7 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->unlogged = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
   job->patience = ms_field_number(L, table, "patience", 0);
-  if (!read_plan(L, table, job)) ms_read_grid(L, table, job);
+  if (!read_plan(L, table, job)) ms_job_read_grid(L, table, job);
   read_rounds(L, table, &job->rounds);
   const int64_t *starts = ms_field_pointer(L, table, "starts");
   if (starts != NULL && job->grid.sequential == 1) job->bounds.start[1] = starts;

@@ -20,9 +20,9 @@
 
 /* Reads the table at `table` (an absolute index), leaving on the stack what the job points to.
  * Raises for what is no job. */
-void ms_read_job(lua_State *L, int table, ms_job *job);
+void ms_job_read(lua_State *L, int table, ms_job *job);
 
 /* Reads only `strategy`, `ranges`, `sequential` and `bounds`. */
-void ms_read_grid(lua_State *L, int table, ms_job *job);
+void ms_job_read_grid(lua_State *L, int table, ms_job *job);
 
 #endif

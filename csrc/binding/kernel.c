@@ -5,30 +5,30 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 #include "kernel/emit/emit.h"
 #include "kernel/native/native_emit.h"
 
 /* What an emission owns while Lua may raise errors: freed by the collector. */
-typedef struct ms_emission {
+typedef struct emission_box {
   ms_text text;
   ms_kernel_info info;
   ms_element *elements;
-} ms_emission;
+} emission_box;
 
 #define EMISSION "meissa.emission"
 
 static int emission_gc(lua_State *L) {
-  ms_emission *emission = luaL_checkudata(L, 1, EMISSION);
+  emission_box *emission = luaL_checkudata(L, 1, EMISSION);
   ms_text_free(&emission->text);
   ms_kernel_info_clear(&emission->info);
   return 0;
 }
 
-static ms_emission *new_emission(lua_State *L) {
-  ms_emission *emission = lua_newuserdata(L, sizeof *emission);
-  *emission = (ms_emission){0};
+static emission_box *new_emission(lua_State *L) {
+  emission_box *emission = lua_newuserdata(L, sizeof *emission);
+  *emission = (emission_box){0};
   if (luaL_newmetatable(L, EMISSION)) {
     lua_pushcfunction(L, emission_gc);
     lua_setfield(L, -2, "__gc");
@@ -130,13 +130,13 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verd
     ms_field_set_number(L, "capture", scalar->capture + 1);
     ms_field_set_string(L, "role", head ? "head" : roles[scalar->role]);
     if (reduction) {
-      ms_field_set_string(L, "op", ms_reduce_name(scalar->op));
-      ms_field_set_string(L, "wins", ms_wins_name(scalar->wins));
+      ms_field_set_string(L, "op", ms_reduce_op_name(scalar->op));
+      ms_field_set_string(L, "wins", ms_reduce_wins_name(scalar->wins));
       ms_field_set_number(L, "leader", scalar->leader + 1);
       ms_field_set_boolean(L, "unset", scalar->unset);
       if (scalar->tie > 0) {
         ms_field_set_number(L, "tie", scalar->tie);
-        ms_field_set_string(L, "tie_op", ms_reduce_name(scalar->tie_op));
+        ms_field_set_string(L, "tie_op", ms_reduce_op_name(scalar->tie_op));
       }
       if (scalar->gated) lua_pushnumber(L, scalar->gate + 1);
       if (scalar->gated) lua_setfield(L, -2, "gate");
@@ -194,12 +194,12 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
  * vectors are userdata left on the stack. */
 static void read_job(lua_State *L, ms_kernel_job *job, ms_space *space) {
   uint32_t count;
-  job->loop = ms_check_loop(L, 1);
-  job->verdict = ms_check_verdict(L, 2);
+  job->loop = ms_lua_check_loop(L, 1);
+  job->verdict = ms_lua_check_verdict(L, 2);
   luaL_checktype(L, 5, LUA_TTABLE);
   lua_settop(L, 8);
-  job->bindings = ms_bindings_from_lua(L, 3, &count);
-  ms_space_from_lua(L, 4, space);
+  job->bindings = ms_lua_to_bindings(L, 3, &count);
+  ms_lua_to_space(L, 4, space);
   job->space = space;
   if (count < job->loop->capture_count)
     luaL_argerror(L, 3, "fewer bindings than the loop has captures");
@@ -220,11 +220,11 @@ static int emit(lua_State *L) {
   read_job(L, &job, &space);
   job.locals = (uint32_t)luaL_optinteger(L, 7, MS_KERNEL_LOCALS);
   job.general = lua_toboolean(L, 8) != 0;
-  ms_emission *emission = new_emission(L);
+  emission_box *emission = new_emission(L);
   ms_error err;
   ms_error_clear(&err);
   if (ms_kernel_emit(&job, &emission->text, &emission->info, &err) != 0)
-    return ms_push_error(L, &err);
+    return ms_lua_push_error(L, &err);
   lua_pushlstring(L, emission->text.bytes, emission->text.length);
   push_info(L, &job, &emission->info);
   return 2;
@@ -250,13 +250,13 @@ static int emit_native(lua_State *L) {
   read_job(L, &job, &space);
   bool fast = lua_toboolean(L, 7);
   job.general = lua_toboolean(L, 8);
-  ms_emission *emission = new_emission(L);
+  emission_box *emission = new_emission(L);
   ms_native_messages messages;
   ms_native_refusal why;
   ms_error err;
   ms_error_clear(&err);
   int result = ms_native_emit(&job, fast, &emission->text, &emission->info, &messages, &why, &err);
-  if (result < 0) return ms_push_error(L, &err);
+  if (result < 0) return ms_lua_push_error(L, &err);
   if (result > 0) {
     lua_pushnil(L);
     lua_createtable(L, 0, 3);
@@ -287,7 +287,7 @@ static int digest(lua_State *L) {
   return 1;
 }
 
-void ms_bind_kernel(lua_State *L) {
+void ms_lua_open_kernel(lua_State *L) {
   lua_pushcfunction(L, emit);
   lua_setfield(L, -2, "emit");
   lua_pushcfunction(L, emit_native);

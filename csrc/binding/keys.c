@@ -4,7 +4,7 @@
  * are taken for. Methods of core.loop's type. */
 #include <lauxlib.h>
 
-#include "binding/binding.h"
+#include "binding/lua.h"
 #include "depend/capture_path.h"
 
 typedef struct keys {
@@ -16,7 +16,7 @@ typedef struct keys {
 
 /* Of captures without fields: the number from 1, or 0. */
 static uint32_t variable_of(const ms_loop *loop, const ms_node *name) {
-  int64_t capture = ms_loop_capture_of(loop, name);
+  int64_t capture = ms_capture_path_of(loop, name);
   return capture >= 0 && loop->captures[capture].field_count == 0 ? (uint32_t)capture + 1 : 0;
 }
 
@@ -35,8 +35,8 @@ static void list_key(ms_node *node, void *context) {
 
 /* loop:keys(): variables that are keys in paths from outside names, the index of their declaration
  * by the number of the capture; `getfenv`: the capture of that name, if its result is indexed. */
-int ms_list_keys(lua_State *L) {
-  keys all = {.L = L, .loop = ms_check_loop(L, 1)};
+int ms_lua_list_keys(lua_State *L) {
+  keys all = {.L = L, .loop = ms_lua_check_loop(L, 1)};
   lua_newtable(L);
   ms_loop_each_key(all.loop, list_key, &all);
   return 1;
@@ -64,15 +64,15 @@ static void settle_key(ms_node *node, void *context) {
 /* loop:settle(strings, own, all): takes variables that are keys for the strings that they hold, by
  * the index of their declaration, and what getfenv gives for the loop's globals, of its own level
  * and of level 0. The captures are others then. */
-int ms_settle_keys(lua_State *L) {
+int ms_lua_settle_keys(lua_State *L) {
   ms_error err = {0};
-  keys all = {.L = L, .loop = ms_check_loop(L, 1)};
+  keys all = {.L = L, .loop = ms_lua_check_loop(L, 1)};
   luaL_checktype(L, 2, LUA_TTABLE);
   all.own = lua_toboolean(L, 3);
   all.all = lua_toboolean(L, 4);
   ms_loop_each_key(all.loop, settle_key, &all);
   if (all.failed) return luaL_error(L, "not enough memory");
-  if (ms_loop_capture(all.loop, &err) != 0) return ms_push_error(L, &err);
+  if (ms_loop_capture(all.loop, &err) != 0) return ms_lua_push_error(L, &err);
   lua_settop(L, 1);
   return 1;
 }

@@ -14,9 +14,9 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/launch_move.h"
+#include "binding/lua.h"
 
 /* Level of the function with the loop, seen from `again`. */
 #define CALLER 3
@@ -91,11 +91,11 @@ static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms
     of->arguments[a].slot->number = of->captures[of->arguments[a].capture].number;
   }
   begin_draws(of);
-  ms_launch_point(of);
+  ms_launch_move_point(of);
   of->began = ms_clock_now();
   int32_t answer = ms_small_run_blocks(of->run, plan);
   of->ended = ms_clock_now();
-  ms_launch_point_home(of);
+  ms_launch_move_point_home(of);
   if (answer == MS_SMALL_UNCOMBINED) luaL_error(L, "BUG: a sum of what is no number");
   if (answer != MS_SMALL_RAN) return false;
   ms_pace_ran_here(of->pace, (double)(of->ended - of->began) * 1e-9, &work, *of->most);
@@ -191,7 +191,7 @@ static void read_numbers(lua_State *L, int index, double *numbers, uint32_t coun
 static int add_plan(lua_State *L) {
   ms_launch *of = ms_launch_check(L);
   read_numbers(L, 2, of->numbers, of->plans.width);
-  ms_plan *plan = ms_to_pointer(L, 3, "plan");
+  ms_plan *plan = ms_field_to_pointer(L, 3, "plan");
   uint64_t number = (uint64_t)luaL_checknumber(L, 4);
   bool added = ms_known_plans_find(&of->plans, of->numbers) == NULL &&
                ms_known_plans_add(&of->plans, of->numbers, plan, number);
@@ -211,7 +211,7 @@ static int set_line(lua_State *L) {
                             .ranges = of->range_count,
                             .least = luaL_checknumber(L, 4),
                             .most = luaL_checknumber(L, 5),
-                            .terms = *(const ms_plan_terms *)ms_to_pointer(L, 6, "terms")};
+                            .terms = *(const ms_plan_terms *)ms_field_to_pointer(L, 6, "terms")};
   return 0;
 }
 
@@ -267,7 +267,7 @@ static int make_sites(lua_State *L) {
   return 2;
 }
 
-void ms_bind_launch(lua_State *L) {
+void ms_lua_open_launch(lua_State *L) {
   static const luaL_Reg methods[] = {{"add", add_plan},         {"latest", tell_latest},
                                      {"kept", tell_kept},       {"set_line", set_line},
                                      {"numbers", tell_numbers}, {NULL, NULL}};

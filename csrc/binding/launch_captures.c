@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a launch finds captured: see launch.h. */
-#include "binding/binding.h"
 #include "binding/launch.h"
 #include "binding/launch_move.h"
+#include "binding/lua.h"
 #include "binding/reached.h"
 
 /* Whether the array behind a value can be read, and written if the loop does that. */
@@ -116,6 +116,6 @@ bool ms_launch_read_captures(lua_State *L, ms_launch *of, const ms_running *at, 
     lua_settop(L, seen);
     if (each->parameter) numbers[parameters++] = each->number;
   }
-  if (!is_there(&of->space) || !ms_launch_is_apart(of)) return false;
+  if (!is_there(&of->space) || !ms_launch_move_is_apart(of)) return false;
   return of->space.array == NULL || of->space.version == of->space.array->version;
 }

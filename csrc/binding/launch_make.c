@@ -10,7 +10,7 @@
 
 /* Memory that the launch at `index` keeps. */
 static void *keep(lua_State *L, int kept, size_t count, size_t size) {
-  void *memory = ms_scratch(L, count + 1, size);
+  void *memory = ms_field_scratch(L, count + 1, size);
   lua_rawseti(L, kept, (int)lua_objlen(L, kept) + 1);
   return memory;
 }
@@ -183,7 +183,7 @@ int ms_launch_make(lua_State *L) {
   made->line.each = keep(L, kept, made->plans.width, sizeof *made->line.each);
   lua_pushvalue(L, environment);
   lua_setfenv(L, 2);
-  ms_launch_find_homes(made);
+  ms_launch_move_find_homes(made);
   lua_pushvalue(L, 2);
   return 1;
 }

@@ -77,7 +77,7 @@ static void find_home(const ms_launch *of, ms_captured_value *each) {
   if (home->movable) home->span_data = home->span->data;
 }
 
-void ms_launch_find_homes(ms_launch *of) {
+void ms_launch_move_find_homes(ms_launch *of) {
   for (uint32_t c = 0; c < of->capture_count; c++) {
     /* Merging may write arrays that the body does not name. */
     if (of->run->merge_count > 0) of->captures[c].home.movable = false;
@@ -129,7 +129,7 @@ static const ms_store *store_of(const ms_captured_value *each) {
   return each->moved ? each->store : each->home.store;
 }
 
-bool ms_launch_is_apart(const ms_launch *of) {
+bool ms_launch_move_is_apart(const ms_launch *of) {
   if (of->moved == 0) return true;
   for (uint32_t c = 0; c < of->capture_count; c++) {
     const ms_captured_value *each = &of->captures[c];
@@ -149,14 +149,14 @@ static void set_place(const ms_captured_value *each, char *data) {
   if (home->span != NULL) home->span->data = (char *)home->span_data + (data - (char *)home->data);
 }
 
-void ms_launch_point(const ms_launch *of) {
+void ms_launch_move_point(const ms_launch *of) {
   if (of->moved == 0) return;
   for (uint32_t c = 0; c < of->capture_count; c++) {
     if (of->captures[c].moved) set_place(&of->captures[c], of->captures[c].data);
   }
 }
 
-void ms_launch_point_home(const ms_launch *of) {
+void ms_launch_move_point_home(const ms_launch *of) {
   if (of->moved == 0) return;
   for (uint32_t c = 0; c < of->capture_count; c++) {
     if (of->captures[c].moved) set_place(&of->captures[c], of->captures[c].home.data);

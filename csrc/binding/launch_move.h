@@ -14,7 +14,7 @@
 
 /* Finds out which captured arrays of a launch, which is made but for that, others may stand for;
  * `pointer` of their homes is set. */
-void ms_launch_find_homes(ms_launch *of);
+void ms_launch_move_find_homes(ms_launch *of);
 
 /* Whether the value at the top of the stack is an array, or a row of one, that may stand in the
  * place of the one that is captured. `kinds` is the index of a function that gives 1 for an array,
@@ -22,10 +22,10 @@ void ms_launch_find_homes(ms_launch *of);
 bool ms_launch_move(lua_State *L, ms_launch *of, ms_captured_value *each, int kinds);
 
 /* Whether no array that has taken another one's place shares memory with any other. */
-bool ms_launch_is_apart(const ms_launch *of);
+bool ms_launch_move_is_apart(const ms_launch *of);
 
 /* Has the kernel work where the arrays are now, and where they were. */
-void ms_launch_point(const ms_launch *of);
-void ms_launch_point_home(const ms_launch *of);
+void ms_launch_move_point(const ms_launch *of);
+void ms_launch_move_point_home(const ms_launch *of);
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "binding/binding.h"
+#include "binding/lua.h"
 
 static const luaL_Reg openers[] = {{"", luaopen_base},       {"table", luaopen_table},
                                    {"os", luaopen_os},       {"string", luaopen_string},
@@ -215,7 +215,7 @@ static int running(lua_State *L) {
   return 1;
 }
 
-void ms_bind_library(lua_State *L) {
+void ms_lua_open_library(lua_State *L) {
   lua_pushcfunction(L, running);
   lua_setfield(L, -2, "running");
   lua_pushcfunction(L, libraries);

@@ -10,8 +10,8 @@
 
 #include <lauxlib.h>
 
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 #include "binding/undo.h"
 
 /* A Lua function that is a rule of merging. */
@@ -37,7 +37,7 @@ static int apply(void *context, const int64_t *at, const double *pending, int64_
   return -1;
 }
 
-void ms_rule_begin(lua_State *L, ms_rule_state *state) {
+void ms_rule_state_begin(lua_State *L, ms_rule_state *state) {
   lua_pushnil(L);
   *state = (ms_rule_state){.L = L, .error = lua_gettop(L)};
 }
@@ -49,10 +49,10 @@ void ms_read_merge(lua_State *L, int table, ms_rule_state *state, ms_merge *merg
   luaL_checktype(L, list, LUA_TTABLE);
   size_t count = lua_objlen(L, list);
   if (count == 0) luaL_error(L, "a buffer of no array");
-  ms_array **arrays = ms_scratch(L, count, sizeof(ms_array *));
+  ms_array **arrays = ms_field_scratch(L, count, sizeof(ms_array *));
   for (size_t a = 0; a < count; a++) {
     lua_rawgeti(L, list, (int)a + 1);
-    arrays[a] = ms_to_pointer(L, -1, "arrays");
+    arrays[a] = ms_field_to_pointer(L, -1, "arrays");
     if (arrays[a] == NULL || arrays[a]->sparse || arrays[a]->count != arrays[0]->count) {
       luaL_error(L, "arrays of a buffer that do not fit each other");
     }
@@ -62,7 +62,7 @@ void ms_read_merge(lua_State *L, int table, ms_rule_state *state, ms_merge *merg
   lua_getfield(L, table, "apply");
   if (lua_isnil(L, -1)) return;
   luaL_checktype(L, -1, LUA_TFUNCTION);
-  rule *made = ms_scratch(L, 1, sizeof *made);
+  rule *made = ms_field_scratch(L, 1, sizeof *made);
   *made = (rule){.state = state, .function = lua_gettop(L) - 1, .vectors = (int)count};
   merge->apply = apply;
   merge->context = made;
@@ -73,7 +73,7 @@ static void read_parts(lua_State *L, int table, ms_merge *merge) {
   int list = lua_gettop(L);
   luaL_checktype(L, list, LUA_TTABLE);
   merge->part_count = lua_objlen(L, list);
-  ms_pending_part *parts = ms_scratch(L, merge->part_count, sizeof *parts);
+  ms_pending_part *parts = ms_field_scratch(L, merge->part_count, sizeof *parts);
   for (size_t p = 0; p < merge->part_count; p++) {
     lua_rawgeti(L, list, (int)p + 1);
     parts[p].bytes = luaL_checklstring(L, -1, &parts[p].size); /* the list keeps it */
@@ -86,9 +86,9 @@ static int merge_here(lua_State *L) {
   lua_settop(L, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
   ms_rule_state state;
-  ms_rule_begin(L, &state);
+  ms_rule_state_begin(L, &state);
   uint32_t count = (uint32_t)lua_objlen(L, 1);
-  ms_merge *merges = ms_scratch(L, count, sizeof *merges);
+  ms_merge *merges = ms_field_scratch(L, count, sizeof *merges);
   for (uint32_t m = 0; m < count; m++) {
     lua_rawgeti(L, 1, (int)m + 1);
     int each = lua_gettop(L);
@@ -105,12 +105,12 @@ static int merge_here(lua_State *L) {
     lua_pushvalue(L, state.error);
     return lua_error(L);
   }
-  if (failed != 0) return ms_push_error(L, &err);
+  if (failed != 0) return ms_lua_push_error(L, &err);
   lua_pushboolean(L, 1);
   return 1;
 }
 
-void ms_bind_merge(lua_State *L) {
+void ms_lua_open_merge(lua_State *L) {
   static const luaL_Reg functions[] = {{"merge", merge_here}, {NULL, NULL}};
   luaL_register(L, NULL, functions);
 }

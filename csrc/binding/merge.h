@@ -21,7 +21,7 @@ typedef struct ms_rule_state {
 } ms_rule_state;
 
 /* Takes a place on the stack. */
-void ms_rule_begin(lua_State *L, ms_rule_state *state);
+void ms_rule_state_begin(lua_State *L, ms_rule_state *state);
 
 /* Reads the buffer at `table` (an absolute index), leaving on the stack what it points to; parts
  * are left alone. Raises for what is none. */

@@ -4,8 +4,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 #include "depend/inspector.h"
 #include "depend/mapping.h"
 
@@ -268,13 +268,13 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
     ms_field_set_string(L, "role", roles[scalar->role]);
     ms_field_set_number(L, "capture", scalar->capture + 1);
     if (scalar->role == MS_ROLE_REDUCTION) {
-      ms_field_set_string(L, "op", ms_reduce_name(scalar->op));
-      ms_field_set_string(L, "wins", ms_wins_name(scalar->wins));
+      ms_field_set_string(L, "op", ms_reduce_op_name(scalar->op));
+      ms_field_set_string(L, "wins", ms_reduce_wins_name(scalar->wins));
       if (scalar->op == MS_REDUCE_WITH) {
         push_path(L, loop, bindings, scalar->leader);
         lua_setfield(L, -2, "leader");
       }
-      if (scalar->tie > 0) ms_field_set_string(L, "tie", ms_reduce_name(scalar->tie_op));
+      if (scalar->tie > 0) ms_field_set_string(L, "tie", ms_reduce_op_name(scalar->tie_op));
       if (scalar->gated) {
         push_path(L, loop, bindings, scalar->gate);
         lua_setfield(L, -2, "after");
@@ -321,8 +321,8 @@ static void push_reason(lua_State *L, const ms_verdict *verdict, const ms_reason
   lua_setfield(L, -2, "fixes");
 }
 
-void ms_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
-                     const ms_verdict *verdict) {
+void ms_lua_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                         const ms_verdict *verdict) {
   luaL_checkstack(L, 8, "plan");
   lua_createtable(L, 0, 10);
   set_choice(L, verdict);

@@ -3,7 +3,7 @@
  * Small tables that lead nowhere. Larger ones meissa.base.encoded can tell in less time. */
 #include <lauxlib.h>
 
-#include "binding/binding.h"
+#include "binding/lua.h"
 
 static bool is_plain(lua_State *L, int at) {
   int type = lua_type(L, at);
@@ -31,7 +31,7 @@ static int is_plain_table(lua_State *L) {
   return 1;
 }
 
-void ms_bind_plain(lua_State *L) {
+void ms_lua_open_plain(lua_State *L) {
   lua_pushcfunction(L, is_plain_table);
   lua_setfield(L, -2, "is_plain");
 }

@@ -337,7 +337,7 @@ static int find_object(lua_State *L) {
   return 0;
 }
 
-void ms_bind_reached(lua_State *L) {
+void ms_lua_open_reached(lua_State *L) {
   static const luaL_Reg methods[] = {{"same", tell_same},     {"version", tell_version},
                                      {"moved", tell_moved},   {"place_of", find_place},
                                      {"object", find_object}, {NULL, NULL}};

@@ -59,6 +59,6 @@ ms_reached *ms_reached_check(lua_State *L, int index);
 /* core.reached({kind, subject, key, value, ...}, count, numbers_matter, objects, forms, form_of) ->
  * a userdata with the methods `same`, `version`, `moved`, `place_of` and `object`; `objects` has
  * the number of each object, `forms` what `form_of(object)` gives, by number */
-void ms_bind_reached(lua_State *L);
+void ms_lua_open_reached(lua_State *L);
 
 #endif

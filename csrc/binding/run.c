@@ -15,9 +15,9 @@
 #include <lua.h>
 #include <string.h>
 
-#include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/job.h"
+#include "binding/lua.h"
 #include "binding/merge.h"
 #include "binding/run.h"
 #include "driver/staged.h"
@@ -75,7 +75,7 @@ static bool set_flat(lua_State *L, ms_outcome *outcome) {
   size_t count = outcome->results, size = (size_t)outcome->each;
   bool alike = outcome->complete && size > 0 && outcome->each != UINT64_MAX;
   if (!alike || count > SIZE_MAX / size) return false;
-  char *all = ms_scratch(L, count, size);
+  char *all = ms_field_scratch(L, count, size);
   ms_record record;
   ms_outcome_rewind(outcome, MS_REPORT_RESULT, MS_REPORT_RESULT);
   for (size_t k = 0; k < count && ms_outcome_next(outcome, &record); k++) {
@@ -177,7 +177,7 @@ static void push_outcome(lua_State *L, ms_outcome *outcome, bool flat, bool apar
 /* nil and {code, message, worker, block, pid, signal, repeated, lost, payload, printed, notices};
  * worker from 1, block from 0. */
 static int push_failure(lua_State *L, const ms_outcome *outcome, const ms_error *err) {
-  ms_push_error(L, err);
+  ms_lua_push_error(L, err);
   if (outcome->worker != UINT32_MAX) ms_field_set_number(L, "worker", outcome->worker + 1.0);
   if (outcome->block != UINT32_MAX) ms_field_set_number(L, "block", outcome->block);
   if (outcome->pid != 0) ms_field_set_number(L, "pid", (double)outcome->pid);
@@ -203,7 +203,7 @@ static ms_staged_merge *read_merges(lua_State *L, int table, uint32_t buffers, m
   lua_getfield(L, table, "merges");
   int list = lua_gettop(L);
   *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
-  ms_staged_merge *merges = ms_scratch(L, *count, sizeof *merges);
+  ms_staged_merge *merges = ms_field_scratch(L, *count, sizeof *merges);
   for (uint32_t m = 0; m < *count; m++) {
     lua_rawgeti(L, list, (int)m + 1);
     int each = lua_gettop(L);
@@ -238,7 +238,7 @@ static int renew(lua_State *L) {
   return 0;
 }
 
-/* Errors that are on the top of the stack: of Lua, or as ms_push_error gives them. */
+/* Errors that are on the top of the stack: of Lua, or as ms_lua_push_error gives them. */
 enum { RAISED = 1, FAULT };
 
 /* Runs all stages. 0; -1 with err filled; RAISED, FAULT. */
@@ -255,7 +255,7 @@ static int run_stages(lua_State *L, ms_staged *run, ms_rule_state *state, ms_err
     if (further && tell(L, &run->outcome) != 0) return RAISED;
     if (ms_staged_advance(run, err) != 0) {
       if (state->failed) lua_pushvalue(L, state->error);
-      if (!state->failed) ms_push_error(L, err);
+      if (!state->failed) ms_lua_push_error(L, err);
       return state->failed ? RAISED : FAULT;
     }
     if (ms_staged_ended(run)) return 0;
@@ -275,17 +275,17 @@ static int push_raised(lua_State *L, int kind, bool lost) {
 }
 
 int ms_session_run_job(lua_State *L) {
-  ms_check_session(L, 1);
+  ms_run_check_session(L, 1);
   lua_settop(L, 2);
   ms_job job;
-  ms_read_job(L, 2, &job);
+  ms_job_read(L, 2, &job);
   lua_getfield(L, 2, "stalled");
   if (lua_isfunction(L, -1)) job.stalled = call_stalled;
   lua_getfield(L, 2, "advanced");
   if (lua_isfunction(L, -1)) job.advanced = call_advanced;
   job.context = L;
   ms_rule_state state;
-  ms_rule_begin(L, &state);
+  ms_rule_state_begin(L, &state);
   uint32_t merge_count;
   ms_staged_merge *merges = read_merges(L, 2, job.buffers, &state, &merge_count);
   ms_staged *run = lua_newuserdata(L, sizeof *run);
@@ -295,7 +295,7 @@ int ms_session_run_job(lua_State *L) {
   luaL_checkstack(L, LUA_MINSTACK, NULL);
   ms_error err;
   ms_error_clear(&err);
-  ms_session **session = ms_check_session(L, 1);
+  ms_session **session = ms_run_check_session(L, 1);
   int failed = ms_staged_begin(run, *session, &job, merges, merge_count, &err);
   if (failed == 0) failed = run_stages(L, run, &state, &err);
   if (failed > 0) {
@@ -318,7 +318,7 @@ int ms_session_run_job(lua_State *L) {
   return 1;
 }
 
-void ms_bind_run(lua_State *L) {
+void ms_lua_open_run(lua_State *L) {
   luaL_newmetatable(L, RUN);
   lua_pushcfunction(L, run_gc);
   lua_setfield(L, -2, "__gc");

@@ -9,7 +9,7 @@
 #include "driver/session.h"
 
 /* The session at `index`; raises if it is something else, or stopped. Owned by the userdata. */
-ms_session **ms_check_session(lua_State *L, int index);
+ms_session **ms_run_check_session(lua_State *L, int index);
 
 /* session:run(job), see run.c. */
 int ms_session_run_job(lua_State *L);

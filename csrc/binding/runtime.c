@@ -12,15 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/job.h"
+#include "binding/lua.h"
 #include "binding/run.h"
 #include "driver/session.h"
 
 #define SESSION "meissa.session"
 
-ms_session **ms_check_session(lua_State *L, int index) {
+ms_session **ms_run_check_session(lua_State *L, int index) {
   ms_session **session = luaL_checkudata(L, index, SESSION);
   if (*session == NULL) luaL_error(L, "the session is stopped");
   return session;
@@ -30,7 +30,7 @@ static const char **read_command(lua_State *L, int table) {
   lua_getfield(L, table, "command");
   luaL_checktype(L, -1, LUA_TTABLE);
   size_t count = lua_objlen(L, -1);
-  const char **command = ms_scratch(L, count + 1, sizeof *command);
+  const char **command = ms_field_scratch(L, count + 1, sizeof *command);
   for (size_t i = 0; i < count; i++) {
     lua_rawgeti(L, -2, (int)i + 1);
     command[i] = luaL_checkstring(L, -1);
@@ -47,7 +47,7 @@ static int session_new(lua_State *L) {
   ms_error_clear(&err);
   if (transport != NULL && strcmp(transport, "ipc") != 0 && strcmp(transport, "tcp") != 0) {
     ms_error_set(&err, MS_OPT, "transport '%s': it is ipc or tcp", transport);
-    return ms_push_error(L, &err);
+    return ms_lua_push_error(L, &err);
   }
   uint64_t workers = ms_field_count(L, 1, "workers", 0);
   ms_session_config config = {.workers = workers > UINT32_MAX ? UINT32_MAX : (uint32_t)workers,
@@ -60,7 +60,7 @@ static int session_new(lua_State *L) {
   luaL_getmetatable(L, SESSION);
   lua_setmetatable(L, -2);
   *session = ms_session_start(&config, &err);
-  return *session == NULL ? ms_push_error(L, &err) : 1;
+  return *session == NULL ? ms_lua_push_error(L, &err) : 1;
 }
 
 static int session_stop(lua_State *L) {
@@ -70,7 +70,7 @@ static int session_stop(lua_State *L) {
 
 /* A list with false for a worker that is to be replaced. */
 static int session_pids(lua_State *L) {
-  const ms_session *session = *ms_check_session(L, 1);
+  const ms_session *session = *ms_run_check_session(L, 1);
   uint32_t workers = ms_session_workers(session);
   lua_createtable(L, (int)workers, 0);
   for (uint32_t i = 0; i < workers; i++) {
@@ -83,7 +83,7 @@ static int session_pids(lua_State *L) {
 }
 
 static int session_info(lua_State *L) {
-  const ms_session *session = *ms_check_session(L, 1);
+  const ms_session *session = *ms_run_check_session(L, 1);
   lua_createtable(L, 0, 5);
   ms_field_set_number(L, "workers", (lua_Integer)ms_session_workers(session));
   ms_field_set_string(L, "directory", ms_session_directory(session));
@@ -95,7 +95,7 @@ static int session_info(lua_State *L) {
 }
 
 static int session_forget(lua_State *L) {
-  ms_session *session = *ms_check_session(L, 1);
+  ms_session *session = *ms_run_check_session(L, 1);
   ms_session_forget(session, (uint64_t)luaL_checknumber(L, 2));
   return 0;
 }
@@ -129,13 +129,13 @@ static int serial_order(lua_State *L) {
   lua_setfield(L, -2, "ranges");
   lua_pushvalue(L, 3);
   lua_setfield(L, -2, "sequential");
-  ms_read_grid(L, lua_gettop(L), &job);
+  ms_job_read_grid(L, lua_gettop(L), &job);
   const char *why = ms_grid_refusal(&job.grid);
   if (why != NULL) {
     ms_error err;
     ms_error_clear(&err);
     ms_error_set(&err, MS_OPT, "the loop cannot be scheduled: %s", why);
-    return ms_push_error(L, &err);
+    return ms_lua_push_error(L, &err);
   }
   walk *at = lua_newuserdata(L, sizeof *at);
   *at = (walk){.order = ms_order_of(&job.grid), .last = MS_NO_BLOCK};
@@ -163,7 +163,7 @@ static void make_class(lua_State *L, const char *name, const luaL_Reg *methods,
   lua_pop(L, 1);
 }
 
-void ms_bind_runtime(lua_State *L) {
+void ms_lua_open_runtime(lua_State *L) {
   static const luaL_Reg session_methods[] = {{"run", ms_session_run_job}, {"stop", session_stop},
                                              {"pids", session_pids},      {"info", session_info},
                                              {"forget", session_forget},  {NULL, NULL}};

@@ -5,13 +5,13 @@
 #include <lua.h>
 #include <string.h>
 
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 
 static int64_t range_part(lua_State *L, int part, int64_t missing) {
   lua_rawgeti(L, -1, part);
   int64_t value = missing;
-  if (!lua_isnil(L, -1) || part < 3) value = ms_to_whole(L, -1, "a range's bound");
+  if (!lua_isnil(L, -1) || part < 3) value = ms_field_to_whole(L, -1, "a range's bound");
   lua_pop(L, 1);
   return value;
 }
@@ -24,7 +24,7 @@ static void read_versions(lua_State *L, int index, ms_space *space) {
   lua_setfield(L, index, "versions_read");
   for (size_t c = 0; c < count; c++) {
     lua_rawgeti(L, -1, (int)c + 1);
-    versions[c] = ms_to_small(L, -1, "versions");
+    versions[c] = ms_field_to_small(L, -1, "versions");
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -58,7 +58,7 @@ static ms_assumption assumption(const char *name) {
   return strcmp(name, "levels") == 0 ? MS_ASSUME_LEVELS : MS_ASSUME_INDEPENDENT;
 }
 
-void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
+void ms_lua_to_space(lua_State *L, int index, ms_space *space) {
   if (index < 0) index += lua_gettop(L) + 1;
   luaL_checktype(L, index, LUA_TTABLE);
   *space = (ms_space){.source = -1};
@@ -75,7 +75,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   }
   lua_pop(L, 1);
   lua_getfield(L, index, "source");
-  if (!lua_isnil(L, -1)) space->source = (int32_t)ms_to_small(L, -1, "source") - 1;
+  if (!lua_isnil(L, -1)) space->source = (int32_t)ms_field_to_small(L, -1, "source") - 1;
   if (!lua_isnil(L, -1) && space->source < 0) space->source = -2;
   lua_pop(L, 1);
   space->sparse = ms_field_boolean(L, index, "sparse");

@@ -5,8 +5,8 @@
 #include <lua.h>
 
 #include "array/method.h"
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 #include "depend/strategy_traits.h"
 
 /* core.methods() gives a list of {name =, most =, effect =, dimension =, rowwise =, takes =,
@@ -50,7 +50,7 @@ static int strategies(lua_State *L) {
   return 1;
 }
 
-void ms_bind_traits(lua_State *L) {
+void ms_lua_open_traits(lua_State *L) {
   lua_pushcfunction(L, methods);
   lua_setfield(L, -2, "methods");
   lua_pushcfunction(L, strategies);

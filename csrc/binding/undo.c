@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/job.h"
+#include "binding/lua.h"
 #include "binding/undo.h"
 
 #define UNDO "meissa.undo"
@@ -29,10 +29,10 @@ static ms_array **read_merged(lua_State *L, int table, uint32_t *count) {
   lua_getfield(L, table, "merged");
   int list = lua_gettop(L);
   *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
-  ms_array **arrays = ms_scratch(L, *count, sizeof(ms_array *));
+  ms_array **arrays = ms_field_scratch(L, *count, sizeof(ms_array *));
   for (uint32_t a = 0; a < *count; a++) {
     lua_rawgeti(L, list, (int)a + 1);
-    arrays[a] = ms_to_pointer(L, -1, "merged");
+    arrays[a] = ms_field_to_pointer(L, -1, "merged");
     if (arrays[a] == NULL) luaL_error(L, "a log of no array");
     lua_pop(L, 1);
   }
@@ -65,11 +65,11 @@ static int undo_new(lua_State *L) {
   static const ms_range_starts none;
   lua_settop(L, 1);
   ms_job job;
-  ms_read_job(L, 1, &job);
+  ms_job_read(L, 1, &job);
   uint32_t merged_count;
   ms_array **merged = read_merged(L, 1, &merged_count);
-  ms_operand *operands = ms_scratch(L, job.operand_count, sizeof *operands);
-  void **data = ms_scratch(L, job.operand_count, sizeof *data);
+  ms_operand *operands = ms_field_scratch(L, job.operand_count, sizeof *operands);
+  void **data = ms_field_scratch(L, job.operand_count, sizeof *data);
   for (uint32_t i = 0; i < job.operand_count; i++) {
     operands[i] = ms_job_operand_of(&job, i);
     data[i] = job.operands[i].data;
@@ -89,7 +89,7 @@ static int undo_new(lua_State *L) {
   if (ms_loop_undo_divide(&log->undo, &job.grid, &none, operands, data, job.operand_count, merged,
                           merged_count, &err) != 0 ||
       fill(L, log, spare, job.operand_count, &err) != 0) {
-    return ms_push_error(L, &err);
+    return ms_lua_push_error(L, &err);
   }
   return 1;
 }
@@ -123,7 +123,7 @@ static int undo_free(lua_State *L) {
   return 0;
 }
 
-void ms_bind_undo(lua_State *L) {
+void ms_lua_open_undo(lua_State *L) {
   static const luaL_Reg methods[] = {{"restore", undo_restore}, {"free", undo_free}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"undo", undo_new}, {NULL, NULL}};
   luaL_newmetatable(L, UNDO);

@@ -7,7 +7,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "binding/binding.h"
+#include "binding/lua.h"
 
 static const char plan_type[] = "meissa.plan";
 
@@ -21,7 +21,7 @@ static int collect_plan(lua_State *L) {
   return 0;
 }
 
-ms_verdict *ms_check_verdict(lua_State *L, int index) {
+ms_verdict *ms_lua_check_verdict(lua_State *L, int index) {
   if (index < 0) index += lua_gettop(L) + 1;
   bool table = lua_istable(L, index);
   if (table) lua_getfield(L, index, "handle");
@@ -34,14 +34,14 @@ ms_verdict *ms_check_verdict(lua_State *L, int index) {
 /* core.plan(loop, bindings, space) */
 static int make_plan(lua_State *L) {
   ms_error err = {0};
-  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   luaL_checktype(L, 3, LUA_TTABLE);
   lua_settop(L, 3);
   uint32_t count;
   ms_space space;
-  const ms_binding *bindings = ms_bindings_from_lua(L, 2, &count);
-  ms_space_from_lua(L, 3, &space);
+  const ms_binding *bindings = ms_lua_to_bindings(L, 2, &count);
+  ms_lua_to_space(L, 3, &space);
   if (count < loop->capture_count)
     return luaL_argerror(L, 2, "fewer bindings than the loop has captures");
   if (space.source >= 0 && (uint32_t)space.source >= count)
@@ -51,8 +51,8 @@ static int make_plan(lua_State *L) {
   luaL_getmetatable(L, plan_type);
   lua_setmetatable(L, -2);
   box->verdict = ms_verdict_new(loop, bindings, count, &space, &err);
-  if (box->verdict == NULL) return ms_push_error(L, &err);
-  ms_push_verdict(L, loop, bindings, box->verdict);
+  if (box->verdict == NULL) return ms_lua_push_error(L, &err);
+  ms_lua_push_verdict(L, loop, bindings, box->verdict);
   lua_pushlightuserdata(L, box->verdict);
   lua_setfield(L, -2, "address");
   lua_pushvalue(L, -2);
@@ -65,10 +65,10 @@ static int make_plan(lua_State *L) {
 static int ask_steady(lua_State *L) {
   uint32_t count;
   ms_space space;
-  const ms_loop *loop = ms_check_loop(L, 1);
-  const ms_verdict *verdict = ms_check_verdict(L, 4);
-  const ms_binding *bindings = ms_bindings_from_lua(L, 2, &count);
-  ms_space_from_lua(L, 3, &space);
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
+  const ms_verdict *verdict = ms_lua_check_verdict(L, 4);
+  const ms_binding *bindings = ms_lua_to_bindings(L, 2, &count);
+  ms_lua_to_space(L, 3, &space);
   luaL_argcheck(L, count >= loop->capture_count, 2, "fewer bindings than the loop has captures");
   lua_pushboolean(L, ms_verdict_is_steady(loop, bindings, count, &space, verdict));
   return 1;
@@ -76,11 +76,11 @@ static int ask_steady(lua_State *L) {
 
 /* core.follow(plan, main) -> whether it does: see ms_verdict_follow. */
 static int follow_plan(lua_State *L) {
-  lua_pushboolean(L, ms_verdict_follow(ms_check_verdict(L, 1), ms_check_verdict(L, 2)));
+  lua_pushboolean(L, ms_verdict_follow(ms_lua_check_verdict(L, 1), ms_lua_check_verdict(L, 2)));
   return 1;
 }
 
-void ms_bind_verdict(lua_State *L) {
+void ms_lua_open_verdict(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"plan", make_plan}, {"follow", follow_plan}, {"is_steady", ask_steady}, {NULL, NULL}};
   luaL_newmetatable(L, plan_type);

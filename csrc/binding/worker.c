@@ -19,8 +19,8 @@
 #include <lua.h>
 
 #include "base/threads.h"
-#include "binding/binding.h"
 #include "binding/field.h"
+#include "binding/lua.h"
 #include "job/setup.h"
 #include "worker/native_run.h"
 
@@ -232,7 +232,7 @@ static int worker_new(lua_State *L) {
   lua_setfenv(L, -2);
   ms_threads_limit(1); /* other workers have the other cores */
   *worker = ms_worker_connect(channel, &err);
-  return *worker == NULL ? ms_push_error(L, &err) : 1;
+  return *worker == NULL ? ms_lua_push_error(L, &err) : 1;
 }
 
 static int worker_close(lua_State *L) {
@@ -253,7 +253,7 @@ static void push_mark(lua_State *L, const ms_worker *worker) {
     int64_t dim[MS_ARRAY_DIMS], stride[MS_ARRAY_DIMS];
   } mark;
   const ms_task *task = ms_worker_task(worker);
-  mark *marks = ms_scratch(L, task->operand_count, sizeof *marks);
+  mark *marks = ms_field_scratch(L, task->operand_count, sizeof *marks);
   for (uint32_t i = 0; i < task->operand_count; i++) {
     const ms_operand *operand = &task->operands[i];
     bool dense;
@@ -316,7 +316,7 @@ static int worker_rest(lua_State *L) {
   return 1;
 }
 
-void ms_bind_worker(lua_State *L) {
+void ms_lua_open_worker(lua_State *L) {
   static const luaL_Reg methods[] = {{"next", worker_next},
                                      {"rest", worker_rest},
                                      {"number", worker_number},

@@ -14,7 +14,7 @@ uint32_t ms_abstract_view_left(const ms_walk *walk, const ms_abstract_view *view
 /* A copy whose dimensions without a subscript are listed, as `*open`; NULL without memory. */
 static ms_abstract_view *open_view(ms_walk *walk, const ms_abstract_view *of, ms_open **open) {
   const ms_binding *binding = &walk->bindings[of->binding];
-  ms_abstract_view *view = ms_walk_new_view(walk, of->binding);
+  ms_abstract_view *view = ms_subscript_new_view(walk, of->binding);
   *open = ms_arena_take(walk->arena, binding->dim_count + 1, sizeof **open);
   walk->failed = walk->failed || *open == NULL;
   if (view == NULL || *open == NULL) return NULL;
@@ -108,7 +108,7 @@ static bool exchange(const ms_abstract_view *view, ms_open *open, const ms_abstr
 
 /* Any elements of an array. */
 static void some_part(ms_walk *walk, const ms_abstract_view *of, ms_abstract_value *value) {
-  ms_abstract_view *part = ms_walk_new_view(walk, of->binding);
+  ms_abstract_view *part = ms_subscript_new_view(walk, of->binding);
   if (part == NULL) return;
   part->range = true;
   part->subscript_count = walk->bindings[of->binding].dim_count;

@@ -49,10 +49,10 @@ static bool is_view_of(const ms_walk *walk, const ms_symbol *symbol, uint32_t gr
 
 /* Whether an expression is one of the group's arrays, or a place in one. */
 static bool is_in_group(const ms_walk *walk, const ms_node *node, uint32_t group) {
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   while (node->kind == MS_INDEX && capture < 0) {
     node = node->kid[0];
-    capture = ms_loop_capture_of(walk->loop, node);
+    capture = ms_capture_path_of(walk->loop, node);
   }
   if (capture >= 0) return walk->groups.of[capture] == group;
   return node->kind == MS_NAME && is_view_of(walk, node->symbol, group);

@@ -3,11 +3,12 @@
  * Arguments of calls. See arguments.h. */
 #include "depend/arguments.h"
 #include "depend/evaluate.h"
+#include "depend/footprint.h"
 #include "depend/impure.h"
-#include "depend/record_access.h"
 
-void ms_walk_find_changes(ms_walk *walk, const ms_abstract_value *called, const ms_node *node) {
-  if (called->kind == MS_ABSTRACT_VALUE_OTHER) ms_walk_find_impure(walk, called->impure, node);
+void ms_arguments_find_changes(ms_walk *walk, const ms_abstract_value *called,
+                               const ms_node *node) {
+  if (called->kind == MS_ABSTRACT_VALUE_OTHER) ms_impure_find(walk, called->impure, node);
   if (called->kind != MS_ABSTRACT_VALUE_OTHER || !called->changes) return;
   const char *does = "";
   if (called->changer != NULL) does = ms_arena_format(walk->arena, ", as %s does", called->changer);
@@ -25,7 +26,7 @@ void ms_walk_find_changes(ms_walk *walk, const ms_abstract_value *called, const 
 
 /* Adds what is known of one argument to what is known of all. */
 static void add_argument(const ms_walk *walk, const ms_abstract_value *value, ms_arguments *all) {
-  all->groups |= ms_walk_groups_of(walk, value);
+  all->groups |= ms_footprint_groups(walk, value);
   all->captured = all->captured || (value->kind == MS_ABSTRACT_VALUE_OTHER && value->captured);
   all->simple = all->simple && value->kind <= MS_ABSTRACT_VALUE_SCALAR;
   all->known = all->known && (value->kind != MS_ABSTRACT_VALUE_OTHER || value->plain_data);
@@ -48,12 +49,12 @@ static bool is_frozen(const ms_walk *walk, const ms_abstract_value *value) {
 static void touch_argument(ms_walk *walk, const ms_abstract_value *value, ms_use how,
                            const ms_node *node) {
   bool calls = value->kind == MS_ABSTRACT_VALUE_OTHER && value->callable;
-  if (calls) ms_walk_find_changes(walk, value, node);
+  if (calls) ms_arguments_find_changes(walk, value, node);
   if (how == MS_USE_WRITE && value->kind == MS_ABSTRACT_VALUE_OTHER)
-    ms_walk_find_impure(walk, value->impure, node);
-  if (how != MS_USE_NOTHING || calls) ms_walk_record(walk, value, false, node);
+    ms_impure_find(walk, value->impure, node);
+  if (how != MS_USE_NOTHING || calls) ms_footprint_add(walk, value, false, node);
   if ((how == MS_USE_WRITE || calls) && !is_frozen(walk, value)) {
-    ms_walk_record(walk, value, true, node);
+    ms_footprint_add(walk, value, true, node);
   }
 }
 
@@ -67,7 +68,7 @@ ms_arguments ms_arguments_evaluate(ms_walk *walk, ms_node *node, const ms_abstra
   }
   if (object != NULL) all.values[0] = *object;
   for (uint32_t k = 1; k < node->kids; k++)
-    ms_walk_value(walk, node->kid[k], &all.values[k - 1 + first]);
+    ms_evaluate(walk, node->kid[k], &all.values[k - 1 + first]);
   ms_arguments_add_up(walk, &all);
   return all;
 }
@@ -95,6 +96,6 @@ void ms_arguments_call_back(ms_walk *walk, const ms_arguments *all, const ms_nod
     if (each.kind != MS_ABSTRACT_VALUE_OTHER || each.exact) continue;
     if (each.callable && walk->bindings[each.binding].stores && all->captured) each.changes = true;
     if (!each.callable && ms_arguments_give_outer(walk, all)) each.changes = true;
-    ms_walk_find_changes(walk, &each, node);
+    ms_arguments_find_changes(walk, &each, node);
   }
 }

@@ -50,6 +50,6 @@ bool ms_arguments_give_outer(const ms_walk *walk, const ms_arguments *all);
 void ms_arguments_call_back(ms_walk *walk, const ms_arguments *all, const ms_node *node);
 
 /* Finds what the function or object that is called changes outside of the loop. */
-void ms_walk_find_changes(ms_walk *walk, const ms_abstract_value *called, const ms_node *node);
+void ms_arguments_find_changes(ms_walk *walk, const ms_abstract_value *called, const ms_node *node);
 
 #endif

@@ -20,9 +20,9 @@ static void dividend_range(const ms_walk *walk, const ms_quadratic *number, doub
   *low = -INFINITY;
   *high = INFINITY;
   if (!whole) return;
-  ms_walk_range(walk, &completed.rest, low, high);
+  ms_shift_range(walk, &completed.rest, low, high);
   if (number->square == 0) return;
-  ms_walk_range(walk, &completed.root, &least, &most);
+  ms_shift_range(walk, &completed.root, &least, &most);
   double first = least * (square * least + (double)share);
   double last = most * (square * most + (double)share);
   bool zero = least <= 0 && most >= 0;
@@ -48,7 +48,7 @@ static void set_quadratic(ms_walk *walk, const ms_quadratic *number, ms_abstract
   value->quadratic = kept;
 }
 
-ms_abstract_value ms_walk_constant(ms_walk *walk, double number) {
+ms_abstract_value ms_arithmetic_constant(ms_walk *walk, double number) {
   ms_abstract_value value = ms_abstract_value_scalar();
   ms_quadratic exact;
   if (number == floor(number) && fabs(number) <= (double)MS_FORM_CONSTANT) {
@@ -74,7 +74,7 @@ static bool modulo(ms_walk *walk, const ms_form *left, const ms_form *right, ms_
   ms_form quotient;
   if (!ms_form_is_constant(right) || right->constant <= 0) return false;
   if (right->constant > MS_FORM_COEFFICIENT) return false;
-  return ms_walk_floor(walk, left, right->constant, &quotient) &&
+  return ms_subscript_floor(walk, left, right->constant, &quotient) &&
          ms_form_add(result, left, &quotient, -right->constant);
 }
 
@@ -101,12 +101,12 @@ static ms_quadratic quadratic_of(const ms_abstract_value *value) {
   return value->quadratic != NULL ? *value->quadratic : ms_quadratic_of(&value->form);
 }
 
-void ms_walk_operate(ms_walk *walk, ms_op op, const ms_abstract_value *left,
-                     const ms_abstract_value *right, ms_abstract_value *value) {
+void ms_arithmetic_operate(ms_walk *walk, ms_op op, const ms_abstract_value *left,
+                           const ms_abstract_value *right, ms_abstract_value *value) {
   ms_form result;
   ms_quadratic number;
   if (left->quadratic == NULL && right->quadratic == NULL) {
-    if (ms_walk_compare(walk, op, left, right, value)) return;
+    if (ms_condition_compare(walk, op, left, right, value)) return;
     if (arithmetic(walk, op, &left->form, &right->form, &result)) {
       *value = ms_abstract_value_number(&result);
       return;
@@ -117,20 +117,20 @@ void ms_walk_operate(ms_walk *walk, ms_op op, const ms_abstract_value *left,
 }
 
 /* The floor of the number as another; false if that is not known. */
-bool ms_walk_whole(ms_walk *walk, const ms_abstract_value *number, ms_abstract_value *value) {
+bool ms_arithmetic_floor(ms_walk *walk, const ms_abstract_value *number, ms_abstract_value *value) {
   const ms_quadratic *quadratic = number->quadratic;
   ms_form result;
   *value = *number;
   if (quadratic == NULL) return number->kind == MS_ABSTRACT_VALUE_NUMBER;
   if (quadratic->square != 0) return ms_quadratic_is_whole(quadratic);
-  if (!ms_walk_floor(walk, &quadratic->rest, quadratic->divisor, &result)) return false;
+  if (!ms_subscript_floor(walk, &quadratic->rest, quadratic->divisor, &result)) return false;
   *value = ms_abstract_value_number(&result);
   return true;
 }
 
 /* The bounds of a number. */
-void ms_walk_number_range(const ms_walk *walk, const ms_abstract_value *number, double *low,
-                          double *high) {
+void ms_arithmetic_range(const ms_walk *walk, const ms_abstract_value *number, double *low,
+                         double *high) {
   const ms_quadratic exact = quadratic_of(number);
   dividend_range(walk, &exact, low, high);
   *low /= (double)exact.divisor;

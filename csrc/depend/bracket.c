@@ -48,7 +48,7 @@ bool ms_brackets_find(const ms_domain *domain, const ms_access *access, ms_brack
   for (uint32_t k = 0; k < domain->dim_count; k++) {
     ms_bracket *own = &known->at[k];
     own->below = own->above = true;
-    ms_domain_ordinals(domain, k, &own->least, &own->most);
+    ms_extent_ordinals(domain, k, &own->least, &own->most);
   }
   for (uint32_t k = 0; k < access->inner_count; k++) { /* bounds name earlier ones */
     ms_bracket own = {0};

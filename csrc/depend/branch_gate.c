@@ -14,7 +14,7 @@ static bool gives_steadily(const ms_tally *all, const ms_node *block) {
   for (uint32_t s = 0; s < block->kids; s++) {
     const ms_node *assign = block->kid[s];
     for (uint32_t v = assign->targets; v < assign->kids; v++) {
-      if (!ms_node_is_steady(all, assign->kid[v]) || !is_one_line(all, assign->kid[v]))
+      if (!ms_tally_is_steady(all, assign->kid[v]) || !is_one_line(all, assign->kid[v]))
         return false;
     }
   }
@@ -30,5 +30,6 @@ static bool is_plain(const ms_reduce_form *form) {
 bool ms_branch_gate_allows(const ms_tally *all, const ms_reduce_form *first,
                            const ms_reduce_form *second) {
   return is_plain(first) && is_plain(second) && first->op != second->op &&
-         gives_steadily(all, second->block) && ms_node_same_value(all, first->value, second->value);
+         gives_steadily(all, second->block) &&
+         ms_tally_same_value(all, first->value, second->value);
 }

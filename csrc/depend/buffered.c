@@ -21,7 +21,7 @@ void ms_buffered_note(ms_walk *walk, const ms_abstract_view *view, bool write,
     walk->failed = true;
     return;
   }
-  *noted = (ms_buffered){walk->buffered, node, ms_walk_place(walk, node), view, write};
+  *noted = (ms_buffered){walk->buffered, node, ms_inline_place(walk, node), view, write};
   walk->buffered = noted;
 }
 

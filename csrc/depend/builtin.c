@@ -23,7 +23,7 @@ static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
   if (effect == MS_EFFECT_YIELD)
     ms_walk_find(walk, MS_REASON_YIELDS, true, node, "collect the values, and yield after the loop",
                  "the body yields, and the other side of a yield runs on the driver alone");
-  if (effect == MS_EFFECT_RANDOM) ms_walk_find_random(walk, node);
+  if (effect == MS_EFFECT_RANDOM) ms_impure_find_random(walk, node);
 }
 
 /* math.floor(e / c) of an affine e and a positive constant c, or of a quadratic integer. */
@@ -33,16 +33,16 @@ static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_abstract_value *v
   while (quotient->kind == MS_PAREN) quotient = quotient->kid[0];
   ms_abstract_value above, below;
   ms_form result;
-  ms_walk_value(walk, quotient, &above);
-  if (ms_walk_whole(walk, &above, value)) return true;
+  ms_evaluate(walk, quotient, &above);
+  if (ms_arithmetic_floor(walk, &above, value)) return true;
   if (quotient->kind != MS_BINARY || quotient->op != MS_OP_DIV) return false;
-  ms_walk_value(walk, quotient->kid[0], &above);
-  ms_walk_value(walk, quotient->kid[1], &below);
+  ms_evaluate(walk, quotient->kid[0], &above);
+  ms_evaluate(walk, quotient->kid[1], &below);
   if (above.kind != MS_ABSTRACT_VALUE_NUMBER || below.kind != MS_ABSTRACT_VALUE_NUMBER)
     return false;
   if (!ms_form_is_constant(&below.form) || below.form.constant <= 0) return false;
   if (below.form.constant > MS_FORM_COEFFICIENT) return false;
-  if (!ms_walk_floor(walk, &above.form, below.form.constant, &result)) return false;
+  if (!ms_subscript_floor(walk, &above.form, below.form.constant, &result)) return false;
   *value = ms_abstract_value_number(&result);
   return true;
 }
@@ -66,7 +66,7 @@ static bool calls_back(const char *name, ms_effect effect) {
 /* setmetatable(table, class). */
 static void own_objects(ms_walk *walk, ms_arguments *all) {
   if (all->count < 2) return;
-  ms_walk_own_objects(walk, &all->values[1]);
+  ms_variable_value_own_objects(walk, &all->values[1]);
   ms_arguments_add_up(walk, all);
 }
 
@@ -77,7 +77,7 @@ static void give_arguments(const ms_walk *walk, ms_effect effect, const ms_argum
   value->metamethods = all->metamethods;
   value->changes = all->changes;
   value->impure = all->impure;
-  ms_walk_add_stored(walk, value);
+  ms_variable_value_add_stored(walk, value);
   bool made = effect == MS_EFFECT_STORE && walk->stored_changes;
   if (made) value->metamethods |= EVERY_EVENT | EVERY_EVENT << MS_EVENT_CHANGES;
 }
@@ -92,20 +92,20 @@ static void call_named(ms_walk *walk, const char *name, ms_node *node, ms_abstra
       *value = ms_abstract_value_scalar();
       return;
     }
-    ms_walk_value(walk, node->kid[1], &table);
+    ms_evaluate(walk, node->kid[1], &table);
     if (table.kind != MS_ABSTRACT_VALUE_OTHER || table.captured)
       ms_walk_find_store(walk, walk->possible == 0, &table, node);
   }
   find_order(walk, effect, node);
-  if (ms_effect_is_impure(name)) ms_walk_find_impure(walk, name, node);
+  if (ms_effect_is_impure(name)) ms_impure_find(walk, name, node);
   bool reads = effect != MS_EFFECT_PASS && effect != MS_EFFECT_STORE;
   ms_use how = effect == MS_EFFECT_UNKNOWN ? MS_USE_WRITE : reads ? MS_USE_READ : MS_USE_NOTHING;
   ms_arguments all = ms_arguments_walk(walk, node, how);
   for (uint32_t k = 0; k < all.count && (effect == MS_EFFECT_PURE || how == MS_USE_WRITE); k++)
-    ms_walk_event(walk, &all.values[k], MS_EVENT_OPERATOR, node);
+    ms_evaluate_event(walk, &all.values[k], MS_EVENT_OPERATOR, node);
   if (strcmp(name, "setmetatable") == 0) own_objects(walk, &all);
   for (uint32_t k = 0; k < all.count && effect == MS_EFFECT_STORE; k++)
-    ms_walk_store(walk, &all.values[k]);
+    ms_variable_value_store(walk, &all.values[k]);
   if (calls_back(name, effect)) ms_arguments_call_back(walk, &all, node);
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
   if (is_extreme(name, node, &all, walk, value)) return;
@@ -126,17 +126,17 @@ static void call_require(ms_walk *walk, const ms_binding *require, ms_node *node
   for (uint32_t f = 0; f < require->field_count && name != NULL; f++) {
     if (strcmp(require->fields[f].name, name) != 0) continue;
     const ms_binding *module = &walk->bindings[require->fields[f].binding];
-    if (module->globals != NULL) ms_walk_find_globals(walk, module->globals, node);
-    ms_walk_find_impure(walk, module->kind == MS_BIND_TABLE ? module->impure : NULL, node);
-    ms_walk_binding(walk, require->fields[f].binding, value);
+    if (module->globals != NULL) ms_impure_find_globals(walk, module->globals, node);
+    ms_impure_find(walk, module->kind == MS_BIND_TABLE ? module->impure : NULL, node);
+    ms_evaluate_binding(walk, require->fields[f].binding, value);
     return;
   }
-  ms_walk_find_impure(walk, require->impure, node);
+  ms_impure_find(walk, require->impure, node);
   ms_arguments all = ms_arguments_walk(walk, node, MS_USE_WRITE);
   *value = ms_abstract_value_other(all.groups | walk->stored, true);
   value->changes = all.changes;
   value->impure = all.impure;
-  ms_walk_add_stored(walk, value);
+  ms_variable_value_add_stored(walk, value);
 }
 
 bool ms_walk_builtin(ms_walk *walk, const ms_abstract_value *callee, ms_node *node,

@@ -18,6 +18,6 @@ void ms_walk_call(ms_walk *walk, ms_node *node, ms_abstract_value *value);
 
 /* Whether a generic loop is `for f, v in X[i]:nonzeros()` of an array: its variables are numbers.
  */
-bool ms_walk_visits_entries(ms_walk *walk, const ms_node *node);
+bool ms_call_visits_entries(ms_walk *walk, const ms_node *node);
 
 #endif

@@ -10,7 +10,7 @@ static bool same_root(const ms_capture *capture, const ms_node *name) {
   return strcmp(capture->root, name->text) == 0;
 }
 
-int64_t ms_loop_capture_of(const ms_loop *loop, const ms_node *node) {
+int64_t ms_capture_path_of(const ms_loop *loop, const ms_node *node) {
   enum { MOST = 64 };
   const char *field[MOST];
   uint32_t count = 0;
@@ -29,14 +29,14 @@ int64_t ms_loop_capture_of(const ms_loop *loop, const ms_node *node) {
   return -1;
 }
 
-bool ms_loop_captures_root(const ms_loop *loop, const ms_node *name) {
+bool ms_capture_path_starts(const ms_loop *loop, const ms_node *name) {
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     if (same_root(&loop->captures[c], name)) return true;
   }
   return false;
 }
 
-bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
+bool ms_capture_path_is(const ms_capture *capture, const ms_node *node) {
   for (uint32_t f = capture->field_count; f > 0; f--, node = node->kid[0]) {
     if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return false;
     if (strcmp(node->kid[1]->text, capture->fields[f - 1]) != 0) return false;

@@ -21,7 +21,7 @@ typedef struct search {
 } search;
 
 static bool is_mention(const search *look, const ms_node *node) {
-  return ms_capture_is(look->all.capture, ms_node_bare(node));
+  return ms_capture_path_is(look->all.capture, ms_node_bare(node));
 }
 
 /* s == nil */
@@ -49,7 +49,7 @@ static bool look_for_first(ms_node *node, void *context) {
 /* math.max(s, e), math.max(s or e, e): one of two arguments is the variable. */
 static bool is_call(search *look, const ms_node *node) {
   if (node->kind != MS_CALL || node->kids != 3) return false;
-  const char *name = ms_node_builtin(&look->all, node->kid[0]);
+  const char *name = ms_tally_builtin(&look->all, node->kid[0]);
   if (name == NULL || (strcmp(name, "math.max") != 0 && strcmp(name, "math.min") != 0))
     return false;
   for (uint32_t k = 1; k <= 2; k++) {
@@ -81,18 +81,18 @@ static bool chooses(search *look, const ms_node *value) {
   const ms_node *both = ms_node_bare(value->kid[0]), *last = value->kid[1];
   if (value->op != MS_OP_OR || both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
   if (ms_tally_mentions(&look->all, both->kid[0]) < 2)
-    return is_mention(look, both->kid[0]) && ms_node_same_value(&look->all, look->other, last);
+    return is_mention(look, both->kid[0]) && ms_tally_same_value(&look->all, look->other, last);
   bool keeps = is_mention(look, both->kid[1]);
   if (keeps) look->greatest = !look->greatest;
   if (!is_mention(look, keeps ? both->kid[1] : last)) return false;
-  return ms_node_same_value(&look->all, look->other, keeps ? last : both->kid[1]);
+  return ms_tally_same_value(&look->all, look->other, keeps ? last : both->kid[1]);
 }
 
 /* s = value, where the value is s or something that is compared with it. */
 static bool look_for_extreme(ms_node *node, void *context) {
   search *look = context;
   if (node->kind != MS_ASSIGN || node->targets != 1 || node->kids != 2) return true;
-  if (look->compare != NULL || !ms_capture_is(look->all.capture, node->kid[0])) return true;
+  if (look->compare != NULL || !ms_capture_path_is(look->all.capture, node->kid[0])) return true;
   ms_node *value = ms_node_bare(node->kid[1]);
   look->other = look->begin = NULL;
   ms_node_walk(value, look_for_comparison, look);
@@ -146,7 +146,7 @@ const char *ms_carried_fix(ms_walk *walk, ms_node *body, uint32_t index, const c
   ms_node_walk(body, look_for_first, &look);
   if (look.value == NULL) ms_node_walk(body, look_for_extreme, &look);
   const char *name =
-      look.value != NULL || look.compare != NULL ? ms_binding_path(walk, walk->arena, index) : NULL;
+      look.value != NULL || look.compare != NULL ? ms_explain_path(walk, walk->arena, index) : NULL;
   if (name == NULL) {
     fix = ms_start_appended(walk, body, index, place);
     if (fix != NULL)

@@ -10,7 +10,7 @@
 #include "depend/piece.h"
 #include "depend/variable_value.h"
 
-const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth) {
+const ms_truth *ms_condition_keep(ms_walk *walk, const ms_truth *truth) {
   ms_truth *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
   walk->failed = walk->failed || kept == NULL;
   if (kept == NULL) return &ms_truth_unknown;
@@ -18,10 +18,10 @@ const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth) {
   return kept;
 }
 
-const ms_truth *ms_walk_not(ms_walk *walk, const ms_truth *truth) {
+const ms_truth *ms_condition_not(ms_walk *walk, const ms_truth *truth) {
   if (truth == &ms_truth_unknown) return NULL;
   const ms_truth other = {truth->no, truth->yes, truth->exact};
-  return ms_truth_keep(walk, &other);
+  return ms_condition_keep(walk, &other);
 }
 
 /* Where scale * form + plus >= 0. */
@@ -50,8 +50,8 @@ static ms_truth compare_equal(ms_walk *walk, const ms_form *difference) {
   return truth;
 }
 
-bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_abstract_value *left,
-                     const ms_abstract_value *right, ms_abstract_value *value) {
+bool ms_condition_compare(ms_walk *walk, ms_op op, const ms_abstract_value *left,
+                          const ms_abstract_value *right, ms_abstract_value *value) {
   if (op < MS_OP_EQ || op > MS_OP_GE) return false;
   bool swapped = op == MS_OP_GT || op == MS_OP_GE;
   const ms_abstract_value *less = swapped ? right : left, *more = swapped ? left : right;
@@ -62,8 +62,8 @@ bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_abstract_value *left,
   ms_truth truth = equality ? compare_equal(walk, &difference)
                             : compare_order(walk, &difference, op == MS_OP_LE || op == MS_OP_GE);
   if (truth.yes == NULL || truth.no == NULL) return true;
-  value->truth = ms_truth_keep(walk, &truth);
-  if (op == MS_OP_NE) value->truth = ms_walk_not(walk, value->truth);
+  value->truth = ms_condition_keep(walk, &truth);
+  if (op == MS_OP_NE) value->truth = ms_condition_not(walk, value->truth);
   return true;
 }
 
@@ -79,7 +79,7 @@ static const ms_truth *logic_truth(ms_walk *walk, bool both, const ms_truth *a, 
     truth.yes = ms_guard_or(make, a->yes, b->yes, &truth.exact);
     truth.no = ms_guard_and(make, a->no, b->no, &truth.exact);
   }
-  return ms_truth_keep(walk, &truth);
+  return ms_condition_keep(walk, &truth);
 }
 
 /* Whether a value tells more by its pieces than that it is a number, or one of some arrays. */
@@ -113,20 +113,20 @@ static bool logic_pieces(ms_walk *walk, bool both, const ms_abstract_value *left
   return ms_pieces_end(&made, value);
 }
 
-void ms_walk_logic(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
+void ms_condition_logic(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   ms_abstract_value left, right;
   bool both = node->op == MS_OP_AND, exact = true;
-  ms_walk_value(walk, node->kid[0], &left);
+  ms_evaluate(walk, node->kid[0], &left);
   const ms_truth *truth = ms_abstract_value_truth(&left);
   const ms_guard *guard = walk->guard, *on = both ? truth->yes : truth->no;
   walk->guard = ms_guard_and(&walk->guards, guard, on, &exact);
   exact = exact && truth->exact;
   walk->possible += !exact;
-  ms_walk_note_dead(walk, node->kid[1], false);
-  ms_walk_value(walk, node->kid[1], &right);
+  ms_flow_note_dead(walk, node->kid[1], false);
+  ms_evaluate(walk, node->kid[1], &right);
   walk->possible -= !exact;
   walk->guard = guard;
   if (logic_pieces(walk, both, &left, &right, value)) return;
-  *value = ms_walk_either(walk, &left, &right);
+  *value = ms_variable_value_either(walk, &left, &right);
   value->truth = logic_truth(walk, both, truth, ms_abstract_value_truth(&right));
 }

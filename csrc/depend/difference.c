@@ -58,7 +58,7 @@ static verdict add_inequality(graph *g, const ms_constraint *row) {
   verdict says = read_row(g, row, &found, &factor);
   if (says == IDLE) return row->constant < 0 ? NEVER : IDLE;
   if (says != KEEP) return says;
-  found.most = ms_floor_div(found.most, factor);
+  found.most = ms_integer_floor_div(found.most, factor);
   g->edge[g->edges++] = found;
   return KEEP;
 }

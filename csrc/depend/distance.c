@@ -64,7 +64,7 @@ void ms_distances_add(ms_distances *set, const ms_cell *cell, const ms_access *a
     meeting->later = later;
   }
   for (uint32_t k = 0; k < set->dim_count; k++) {
-    int64_t length = positive.fixed[k] ? ms_absolute(positive.value[k]) : INT64_MAX;
+    int64_t length = positive.fixed[k] ? ms_integer_absolute(positive.value[k]) : INT64_MAX;
     if (fresh || length > meeting->most[k]) meeting->most[k] = length;
   }
   if (fresh) {
@@ -91,15 +91,15 @@ ms_furthest ms_distances_furthest(const ms_distances *set) {
   return furthest;
 }
 
-bool ms_component_is_zero(const ms_component *component) {
+bool ms_distance_is_zero(const ms_component *component) {
   return component->sign == 'n' && component->value == 0;
 }
 
-bool ms_component_is_never_negative(const ms_component *component) {
+bool ms_distance_is_never_negative(const ms_component *component) {
   return component->sign == '+' || (component->sign == 'n' && component->value >= 0);
 }
 
-bool ms_component_is_never_zero(const ms_component *component) {
+bool ms_distance_is_never_zero(const ms_component *component) {
   return component->sign == '+' || component->sign == '-' ||
          (component->sign == 'n' && component->value != 0);
 }

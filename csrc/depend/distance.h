@@ -52,8 +52,8 @@ int ms_distances_patterns(const ms_distances *set, ms_arena *arena, ms_patterns 
 ms_furthest ms_distances_furthest(const ms_distances *set);
 
 /* Always zero, never negative, never zero: what all distances of a pattern's component are. */
-bool ms_component_is_zero(const ms_component *component);
-bool ms_component_is_never_negative(const ms_component *component);
-bool ms_component_is_never_zero(const ms_component *component);
+bool ms_distance_is_zero(const ms_component *component);
+bool ms_distance_is_never_negative(const ms_component *component);
+bool ms_distance_is_never_zero(const ms_component *component);
 
 #endif

@@ -52,7 +52,7 @@ static bool is_hidden(const ms_walk *walk, uint32_t d) {
 
 /* "read the element: S[i][j] in place of v". */
 static const char *read_element(ms_walk *walk, const ms_symbol *value) {
-  const char *path = ms_binding_path(walk, walk->arena, (uint32_t)walk->space->source);
+  const char *path = ms_explain_path(walk, walk->arena, (uint32_t)walk->space->source);
   const char *text =
       ms_arena_format(walk->arena, "read the element: %s", path == NULL ? "S" : path);
   for (uint32_t d = 0; d < walk->space->dim_count && text != NULL; d++) {

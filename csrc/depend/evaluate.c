@@ -10,12 +10,12 @@
 #include "depend/capture_path.h"
 #include "depend/condition.h"
 #include "depend/evaluate.h"
+#include "depend/footprint.h"
 #include "depend/impure.h"
 #include "depend/inline.h"
 #include "depend/literal.h"
 #include "depend/local_value.h"
 #include "depend/piece.h"
-#include "depend/record_access.h"
 #include "depend/subscript.h"
 #include "depend/variable_value.h"
 #include "depend/walk.h"
@@ -39,11 +39,11 @@ static uint64_t reached_groups(const ms_walk *walk, const ms_binding *binding) {
   return groups;
 }
 
-void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
+void ms_evaluate_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
   const ms_binding *binding = &walk->bindings[index];
   switch (binding->kind) {
     case MS_BIND_NUMBER:
-      *value = ms_walk_constant(walk, binding->number);
+      *value = ms_arithmetic_constant(walk, binding->number);
       if (value->kind == MS_ABSTRACT_VALUE_NUMBER) value->form.at[MS_VAR_STEADY] = binding->each;
       return;
     case MS_BIND_BOOLEAN: /* the number says which, if that is known */
@@ -58,7 +58,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
       *value = value_of_truth(&ms_truth_true);
       return;
     case MS_BIND_ARRAY:
-      ms_walk_view(walk, index, value);
+      ms_subscript_whole_array(walk, index, value);
       return;
     case MS_BIND_TABLE:
       *value = ms_abstract_value_other(reached_groups(walk, binding), true);
@@ -91,13 +91,13 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
   }
 }
 
-bool ms_walk_field(ms_walk *walk, const ms_abstract_value *object, const char *name,
-                   ms_abstract_value *value) {
+bool ms_evaluate_field(ms_walk *walk, const ms_abstract_value *object, const char *name,
+                       ms_abstract_value *value) {
   if (object->kind != MS_ABSTRACT_VALUE_OTHER || !object->exact) return false;
   const ms_binding *binding = &walk->bindings[object->binding];
   for (uint32_t f = 0; f < binding->field_count; f++) {
     if (strcmp(binding->fields[f].name, name) != 0) continue;
-    ms_walk_binding(walk, binding->fields[f].binding, value);
+    ms_evaluate_binding(walk, binding->fields[f].binding, value);
     return true;
   }
   return false;
@@ -105,28 +105,28 @@ bool ms_walk_field(ms_walk *walk, const ms_abstract_value *object, const char *n
 
 static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_abstract_value *value) {
   const ms_capture *capture = &walk->loop->captures[index];
-  ms_meaning means = ms_walk_meaning(walk, index);
-  ms_walk_binding(walk, means.binding, value);
+  ms_meaning means = ms_inline_meaning(walk, index);
+  ms_evaluate_binding(walk, means.binding, value);
   if (walk->bindings[means.binding].globals != NULL)
-    ms_walk_find_globals(walk, walk->bindings[means.binding].globals, node);
+    ms_impure_find_globals(walk, walk->bindings[means.binding].globals, node);
   if (capture->assigned) {
-    ms_walk_join(walk, &walk->capture_value[index], value);
+    ms_variable_value_join(walk, &walk->capture_value[index], value);
     if (walk->capture_value[index] != NULL) *value = *walk->capture_value[index];
   }
   for (uint32_t field = means.depth; field < capture->field_count; field++) {
     ms_abstract_value object = *value;
-    ms_walk_part(walk, &object, node, value);
+    ms_subscript_part(walk, &object, node, value);
   }
 }
 
 static void name_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   if (capture >= 0) {
     captured_value(walk, (uint32_t)capture, node, value);
     return;
   }
   *value = ms_abstract_value_scalar();
-  if (node->symbol == NULL || ms_loop_captures_root(walk->loop, node)) {
+  if (node->symbol == NULL || ms_capture_path_starts(walk->loop, node)) {
     *value = ms_abstract_value_other(UINT64_MAX, true);
     return;
   }
@@ -135,7 +135,7 @@ static void name_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
     if (k < walk->space->dim_count && !node->symbol->assigned) *value = walk->index_value[k];
     return;
   }
-  if (ms_walk_held(walk, node->symbol, value)) return;
+  if (ms_local_value_held(walk, node->symbol, value)) return;
   const ms_abstract_value *known = walk->symbol_value[node->symbol->index];
   walk->early = walk->early || known == NULL;
   if (known != NULL) *value = *known;
@@ -155,43 +155,43 @@ static void read_element(ms_walk *walk, ms_abstract_value *value, const ms_node 
     if (!is_element(walk, &all.piece[p].value)) return;
     may_range = may_range || all.piece[p].value.view->may_range;
   }
-  const uint64_t groups = ms_walk_groups_of(walk, value);
-  ms_walk_record(walk, value, false, node);
+  const uint64_t groups = ms_footprint_groups(walk, value);
+  ms_footprint_add(walk, value, false, node);
   *value = may_range ? ms_abstract_value_other(groups, false) : ms_abstract_value_scalar();
   value->formed = may_range;
 }
 
 static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   if (capture >= 0) {
     captured_value(walk, (uint32_t)capture, node, value);
     return;
   }
   ms_abstract_value object;
-  ms_walk_value(walk, node->kid[0], &object);
+  ms_evaluate(walk, node->kid[0], &object);
   const ms_node *key = node->kid[1];
-  if (key->kind == MS_STRING && ms_walk_field(walk, &object, key->text, value)) return;
+  if (key->kind == MS_STRING && ms_evaluate_field(walk, &object, key->text, value)) return;
   if (key->kind != MS_STRING && object.kind == MS_ABSTRACT_VALUE_OTHER && object.exact) {
     ms_abstract_value at;
-    ms_walk_value(walk, node->kid[1], &at);
+    ms_evaluate(walk, node->kid[1], &at);
     if (at.kind == MS_ABSTRACT_VALUE_NUMBER && ms_form_is_constant(&at.form) &&
-        ms_walk_element(walk, &object, at.form.constant, value))
+        ms_subscript_element(walk, &object, at.form.constant, value))
       return;
   }
-  ms_walk_index(walk, &object, node->kid[1], node, value);
+  ms_subscript_index(walk, &object, node->kid[1], node, value);
   read_element(walk, value, node);
   if (value->formed && value->pieces == NULL) /* an element has been read */
-    ms_walk_record_groups(walk, ms_walk_groups_of(walk, value), false, node);
+    ms_footprint_add_groups(walk, ms_footprint_groups(walk, value), false, node);
 }
 
 /* ---- arithmetic ---- */
 
-void ms_walk_event(ms_walk *walk, const ms_abstract_value *value, ms_event event,
-                   const ms_node *node) {
+void ms_evaluate_event(ms_walk *walk, const ms_abstract_value *value, ms_event event,
+                       const ms_node *node) {
   if (value->kind != MS_ABSTRACT_VALUE_OTHER || (value->metamethods & event) == 0) return;
-  ms_walk_record_groups(walk, value->groups, false, node);
-  if (!value->stores_nothing) ms_walk_record_groups(walk, value->groups, true, node);
-  ms_walk_find_impure(walk, value->impure, node);
+  ms_footprint_add_groups(walk, value->groups, false, node);
+  if (!value->stores_nothing) ms_footprint_add_groups(walk, value->groups, true, node);
+  ms_impure_find(walk, value->impure, node);
   if ((value->metamethods & ((uint32_t)event << MS_EVENT_CHANGES)) != 0)
     ms_walk_find(walk, MS_REASON_CHANGES, false, node, "call a function that returns what it forms",
                  "the operation may call a metamethod that changes variables or tables outside of "
@@ -201,29 +201,30 @@ void ms_walk_event(ms_walk *walk, const ms_abstract_value *value, ms_event event
 /* What an operation gives that may have called functions: anything that its operands lead to. */
 static void operated(const ms_walk *walk, const ms_abstract_value *left,
                      const ms_abstract_value *right, ms_abstract_value *value) {
-  uint64_t groups = ms_walk_groups_of(walk, left) | ms_walk_groups_of(walk, right) | walk->stored;
+  uint64_t groups =
+      ms_footprint_groups(walk, left) | ms_footprint_groups(walk, right) | walk->stored;
   *value = ms_abstract_value_other(groups, true);
   value->metamethods = left->metamethods | right->metamethods;
   value->changes = left->changes || right->changes;
   value->impure = left->impure != NULL ? left->impure : right->impure;
-  ms_walk_add_stored(walk, value);
+  ms_variable_value_add_stored(walk, value);
 }
 
 static void binary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
-    ms_walk_logic(walk, node, value);
+    ms_condition_logic(walk, node, value);
     return;
   }
   ms_abstract_value left, right;
-  ms_walk_value(walk, node->kid[0], &left);
-  ms_walk_value(walk, node->kid[1], &right);
-  ms_walk_event(walk, &left, MS_EVENT_OPERATOR, node);
-  ms_walk_event(walk, &right, MS_EVENT_OPERATOR, node);
+  ms_evaluate(walk, node->kid[0], &left);
+  ms_evaluate(walk, node->kid[1], &right);
+  ms_evaluate_event(walk, &left, MS_EVENT_OPERATOR, node);
+  ms_evaluate_event(walk, &right, MS_EVENT_OPERATOR, node);
   *value = ms_abstract_value_scalar();
   if (((left.metamethods | right.metamethods) & MS_EVENT_OPERATOR) != 0)
     operated(walk, &left, &right, value);
   if (ms_abstract_value_is_number(&left) && ms_abstract_value_is_number(&right)) {
-    ms_walk_operate(walk, node->op, &left, &right, value);
+    ms_arithmetic_operate(walk, node->op, &left, &right, value);
   } else {
     ms_pieces_operate(walk, node->op, &left, &right, value);
   }
@@ -231,15 +232,16 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value)
 
 static void unary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   ms_abstract_value operand;
-  ms_walk_value(walk, node->kid[0], &operand);
-  ms_walk_event(walk, &operand, MS_EVENT_OPERATOR, node);
+  ms_evaluate(walk, node->kid[0], &operand);
+  ms_evaluate_event(walk, &operand, MS_EVENT_OPERATOR, node);
   *value = ms_abstract_value_scalar();
   if ((operand.metamethods & MS_EVENT_OPERATOR) != 0) operated(walk, &operand, &operand, value);
-  if (node->op == MS_OP_NOT) value->truth = ms_walk_not(walk, ms_abstract_value_truth(&operand));
+  if (node->op == MS_OP_NOT)
+    value->truth = ms_condition_not(walk, ms_abstract_value_truth(&operand));
   const ms_form none = {0};
   const ms_abstract_value zero = ms_abstract_value_number(&none);
   if (node->op == MS_OP_NEG && ms_abstract_value_is_number(&operand))
-    ms_walk_operate(walk, MS_OP_SUB, &zero, &operand, value);
+    ms_arithmetic_operate(walk, MS_OP_SUB, &zero, &operand, value);
 }
 
 /* `__index = Class` of a metatable. */
@@ -253,14 +255,14 @@ static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
     ms_abstract_value item;
     ms_node *field = node->kid[k];
     if (field->kid[0] != NULL) {
-      ms_walk_value(walk, field->kid[0], &item);
-      groups |= ms_walk_groups_of(walk, &item);
-      ms_walk_store(walk, &item);
+      ms_evaluate(walk, field->kid[0], &item);
+      groups |= ms_footprint_groups(walk, &item);
+      ms_variable_value_store(walk, &item);
     }
-    ms_walk_value(walk, field->kid[1], &item);
-    groups |= ms_walk_groups_of(walk, &item);
-    if (is_event(field->kid[0])) ms_walk_own_objects(walk, &item);
-    ms_walk_store(walk, &item);
+    ms_evaluate(walk, field->kid[1], &item);
+    groups |= ms_footprint_groups(walk, &item);
+    if (is_event(field->kid[0])) ms_variable_value_own_objects(walk, &item);
+    ms_variable_value_store(walk, &item);
   }
   *value = ms_abstract_value_other(groups, false);
   value->plain = true;
@@ -269,7 +271,8 @@ static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
 static void evaluate(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   switch (node->kind) {
     case MS_NUMBER:
-      *value = node->boxed ? ms_abstract_value_scalar() : ms_walk_constant(walk, node->number);
+      *value =
+          node->boxed ? ms_abstract_value_scalar() : ms_arithmetic_constant(walk, node->number);
       return;
     case MS_NIL:
     case MS_FALSE:
@@ -296,7 +299,7 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
       unary_value(walk, node, value);
       return;
     case MS_PAREN:
-      ms_walk_value(walk, node->kid[0], value);
+      ms_evaluate(walk, node->kid[0], value);
       return;
     case MS_TABLE:
       table_value(walk, node, value);
@@ -304,7 +307,7 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
     case MS_FUNCTION:
       *value = ms_abstract_value_other(0, false);
       value->plain = true;
-      value->literal = ms_walk_only_called(node);
+      value->literal = ms_literal_only_called(node);
       if (value->literal == NULL) ms_walk_function(walk, node->function);
       return;
     case MS_VARARG:
@@ -320,7 +323,7 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   }
 }
 
-void ms_walk_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
+void ms_evaluate(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   if (walk->depth >= MAX_DEPTH) {
     ms_walk_find(walk, MS_REASON_COMPLEX, false, node, "split the expression with local variables",
                  "the expression is nested too deeply to be analysed");

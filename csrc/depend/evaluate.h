@@ -8,18 +8,18 @@
 
 /* The value of an expression; reads are recorded. Never fails: what it does not understand is
  * OTHER. */
-void ms_walk_value(ms_walk *walk, ms_node *node, ms_abstract_value *value);
+void ms_evaluate(ms_walk *walk, ms_node *node, ms_abstract_value *value);
 
 /* What binding number `index` is to the body. */
-void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value);
+void ms_evaluate_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value);
 
 /* A field of a captured table of which that field is known; false if it is none. */
-bool ms_walk_field(ms_walk *walk, const ms_abstract_value *object, const char *name,
-                   ms_abstract_value *value);
+bool ms_evaluate_field(ms_walk *walk, const ms_abstract_value *object, const char *name,
+                       ms_abstract_value *value);
 
 /* Something happens to a value for which a metatable may name a function: what that may touch is
  * recorded. */
-void ms_walk_event(ms_walk *walk, const ms_abstract_value *value, ms_event event,
-                   const ms_node *node);
+void ms_evaluate_event(ms_walk *walk, const ms_abstract_value *value, ms_event event,
+                       const ms_node *node);
 
 #endif

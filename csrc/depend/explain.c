@@ -69,7 +69,7 @@ static ms_place place_of(const ms_explainer *explain, const ms_node *node) {
   return place;
 }
 
-const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t binding) {
+const char *ms_explain_path(const ms_walk *walk, ms_arena *arena, uint32_t binding) {
   if (binding >= walk->loop->capture_count && walk->bindings[binding].name != NULL)
     return ms_arena_format(arena, "%s", walk->bindings[binding].name);
   if (binding >= walk->loop->capture_count)

@@ -43,6 +43,6 @@ int ms_explain_order(const ms_explainer *explain, const ms_choice *choice);
 int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs);
 
 /* The user's path to a binding: "self.W". NULL: memory. */
-const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t binding);
+const char *ms_explain_path(const ms_walk *walk, ms_arena *arena, uint32_t binding);
 
 #endif

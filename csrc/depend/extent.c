@@ -17,7 +17,7 @@ static int64_t farthest(const ms_domain *domain, uint32_t k, const ms_form *form
   for (uint32_t outer = 0; outer < k; outer++) {
     int64_t factor = form->at[outer], first, last, part;
     if (factor == 0) continue;
-    ms_domain_ordinals(domain, outer, &first, &last);
+    ms_extent_ordinals(domain, outer, &first, &last);
     if (__builtin_mul_overflow(factor, factor * sign > 0 ? first : last, &part))
       part = factor * sign > 0 ? -FAR : FAR;
     sum = clamp(sum + clamp(part));
@@ -40,7 +40,7 @@ static void values(const ms_domain *domain, uint32_t k, int64_t *least, int64_t 
   if (*most < *least) *most = *least - 1;
 }
 
-void ms_domain_ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int64_t *last) {
+void ms_extent_ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int64_t *last) {
   if (domain->dim[k].box) {
     *first = 0;
     *last = domain->dim[k].extent > 0 ? domain->dim[k].extent - 1 : 0;
@@ -53,16 +53,16 @@ void ms_domain_ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int
   *last = domain->dim[k].step > 0 ? most : -least;
 }
 
-int64_t ms_domain_extent(const ms_domain *domain, uint32_t k) {
+int64_t ms_extent_of(const ms_domain *domain, uint32_t k) {
   if (domain->dim[k].box) return domain->dim[k].extent;
   int64_t least, most;
   values(domain, k, &least, &most);
   return most - least + 1;
 }
 
-bool ms_domain_is_long(const ms_domain *domain, uint32_t first, uint32_t last) {
+bool ms_extent_is_long(const ms_domain *domain, uint32_t first, uint32_t last) {
   for (uint32_t k = first; k < last; k++) {
-    if (ms_domain_extent(domain, k) > 1) return true;
+    if (ms_extent_of(domain, k) > 1) return true;
   }
   return false;
 }
@@ -79,7 +79,7 @@ static void in_values(const ms_domain *domain, uint32_t k, const ms_form *form, 
   }
 }
 
-void ms_domain_describe(const ms_domain *domain, uint32_t k, ms_extent *extent) {
+void ms_extent_describe(const ms_domain *domain, uint32_t k, ms_extent *extent) {
   int64_t origin = domain->dim[k].origin, step = domain->dim[k].step;
   *extent = (ms_extent){.range = {.lo = origin, .step = step}, .bounded = !domain->dim[k].box};
   if (domain->dim[k].box) {

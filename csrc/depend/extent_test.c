@@ -24,16 +24,16 @@ static ms_domain sample(void) {
 static void test_extents(void) {
   ms_domain domain = sample();
   ms_extent extent;
-  CHECK(ms_domain_extent(&domain, 0) == 5);
-  ms_domain_describe(&domain, 0, &extent);
+  CHECK(ms_extent_of(&domain, 0) == 5);
+  ms_extent_describe(&domain, 0, &extent);
   CHECK(!extent.bounded && extent.range.lo == 10 && extent.range.hi == 2);
-  CHECK(ms_domain_extent(&domain, 1) == 13); /* -1 .. 11 */
-  ms_domain_describe(&domain, 1, &extent);
+  CHECK(ms_extent_of(&domain, 1) == 13); /* -1 .. 11 */
+  ms_extent_describe(&domain, 1, &extent);
   CHECK(extent.bounded && extent.range.lo == -1 && extent.range.hi == 11);
   CHECK(extent.low[0].constant == -3 && extent.low[0].at[0] == 1);
   CHECK(extent.high[0].constant == 1 && extent.high[0].at[0] == 1);
-  CHECK(ms_domain_extent(&domain, 2) == 7); /* 5 down to -1 */
-  ms_domain_describe(&domain, 2, &extent);
+  CHECK(ms_extent_of(&domain, 2) == 7); /* 5 down to -1 */
+  ms_extent_describe(&domain, 2, &extent);
   CHECK(extent.range.lo == 5 && extent.range.hi == -1 && extent.range.step == -1);
   CHECK(extent.low[0].constant == 0 && extent.low[0].at[0] == 0 && extent.low[0].at[1] == 1);
   CHECK(extent.high[0].constant == 5 && extent.high[0].at[1] == 0);
@@ -45,8 +45,8 @@ static void test_band(void) {
   ms_extent extent;
   domain.dim[1].low.form[domain.dim[1].low.count++] = (ms_form){.constant = -1, .at = {0, 1}};
   domain.dim[1].high.form[domain.dim[1].high.count++] = (ms_form){.constant = 9, .at = {0, -1}};
-  CHECK(ms_domain_extent(&domain, 1) == 9); /* 1 .. 9 */
-  ms_domain_describe(&domain, 1, &extent);
+  CHECK(ms_extent_of(&domain, 1) == 9); /* 1 .. 9 */
+  ms_extent_describe(&domain, 1, &extent);
   CHECK(extent.range.lo == 1 && extent.range.hi == 9);
   CHECK(extent.low_count == 2 && extent.low[1].constant == 1 && extent.low[1].at[0] == 0);
   CHECK(extent.high_count == 2 && extent.high[1].constant == 9 && extent.high[1].at[0] == 0);
@@ -57,11 +57,11 @@ static void test_empty(void) {
   ms_domain domain = sample();
   ms_extent extent;
   domain.dim[1].high.form[0].constant = -100;
-  CHECK(ms_domain_extent(&domain, 1) == 0);
-  ms_domain_describe(&domain, 1, &extent);
+  CHECK(ms_extent_of(&domain, 1) == 0);
+  ms_extent_describe(&domain, 1, &extent);
   CHECK(extent.range.hi == extent.range.lo - 1);
   domain.dim[0].extent = 0;
-  ms_domain_describe(&domain, 0, &extent);
+  ms_extent_describe(&domain, 0, &extent);
   CHECK(extent.range.hi == 12);
 }
 

@@ -12,8 +12,8 @@
 #include "depend/tie.h"
 #include "depend/truthy.h"
 
-const char *ms_node_builtin(const ms_tally *all, const ms_node *node) {
-  int64_t capture = ms_loop_capture_of(all->loop, node);
+const char *ms_tally_builtin(const ms_tally *all, const ms_node *node) {
+  int64_t capture = ms_capture_path_of(all->loop, node);
   if (capture < 0 || all->walk->bindings[capture].kind != MS_BIND_BUILTIN) return NULL;
   return all->walk->bindings[capture].name;
 }
@@ -53,7 +53,7 @@ static bool is_steady(const ms_tally *all, const ms_node *node) {
   if (node->kind == MS_METHOD)
     return ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE;
   if (node->kind != MS_CALL) return true;
-  const char *name = ms_node_builtin(all, node->kid[0]);
+  const char *name = ms_tally_builtin(all, node->kid[0]);
   return name != NULL && ms_effect_is_function(name);
 }
 
@@ -68,14 +68,14 @@ static bool look_for_effects(ms_node *node, void *context) {
   return look->steady;
 }
 
-bool ms_node_is_steady(const ms_tally *all, ms_node *node) {
+bool ms_tally_is_steady(const ms_tally *all, ms_node *node) {
   steadiness look = {all, true};
   ms_node_walk(node, look_for_effects, &look);
   return look.steady;
 }
 
 /* One expression written twice that gives the same value twice. */
-bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b) {
+bool ms_tally_same_value(const ms_tally *all, const ms_node *a, const ms_node *b) {
   a = ms_node_bare(a);
   b = ms_node_bare(b);
   if (a->kind != b->kind || a->kids != b->kids || a->symbol != b->symbol) return false;
@@ -84,7 +84,7 @@ bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b)
   if (!ms_node_same_text(a, b) || b->boxed || a->kind == MS_TABLE || !is_steady(all, a))
     return false;
   for (uint32_t k = 0; k < a->kids; k++) {
-    if (!ms_node_same_value(all, a->kid[k], b->kid[k])) return false;
+    if (!ms_tally_same_value(all, a->kid[k], b->kid[k])) return false;
   }
   return true;
 }
@@ -104,8 +104,9 @@ static const struct {
  * before it unless one of them is greater. */
 bool ms_extreme_call(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
   if (node->kind != MS_CALL || node->kids < 3) return false;
-  const char *name = ms_node_builtin(all, node->kid[0]);
-  bool known = false, last = ms_capture_is(all->capture, ms_node_bare(node->kid[node->kids - 1]));
+  const char *name = ms_tally_builtin(all, node->kid[0]);
+  bool known = false,
+       last = ms_capture_path_is(all->capture, ms_node_bare(node->kid[node->kids - 1]));
   for (size_t c = 0; name != NULL && c < sizeof calls / sizeof calls[0]; c++) {
     if (strcmp(name, calls[c].name) != 0) continue;
     known = true;
@@ -113,7 +114,7 @@ bool ms_extreme_call(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
   }
   is->wins = last ? MS_WINS_BEYOND : MS_WINS_UNLESS;
   for (uint32_t k = 1; known && k < node->kids; k++) {
-    if (ms_capture_is(all->capture, ms_node_bare(node->kid[k]))) return true;
+    if (ms_capture_path_is(all->capture, ms_node_bare(node->kid[k]))) return true;
   }
   return false;
 }
@@ -122,8 +123,8 @@ bool ms_extreme_compares(const ms_capture *capture, const ms_node *test, const m
                          ms_reduce_form *is) {
   test = ms_node_bare(test);
   if (test->kind != MS_BINARY || test->op < MS_OP_LT || test->op > MS_OP_GE) return false;
-  bool right = ms_capture_is(capture, ms_node_bare(test->kid[1]));
-  if (!right && !ms_capture_is(capture, ms_node_bare(test->kid[0]))) return false;
+  bool right = ms_capture_path_is(capture, ms_node_bare(test->kid[1]));
+  if (!right && !ms_capture_path_is(capture, ms_node_bare(test->kid[0]))) return false;
   *other = test->kid[right ? 0 : 1];
   bool greater = test->op == MS_OP_GT || test->op == MS_OP_GE;
   is->op = greater == right ? MS_REDUCE_MAX : MS_REDUCE_MIN;
@@ -139,17 +140,17 @@ bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is) 
   if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
   if (!ms_extreme_compares(all->capture, both->kid[0], &other, is)) return false;
   if (ms_tally_mentions(all, ms_node_bare(other)) > 0) return false;
-  if (ms_capture_is(all->capture, last)) return ms_node_same_value(all, other, both->kid[1]);
+  if (ms_capture_path_is(all->capture, last)) return ms_tally_same_value(all, other, both->kid[1]);
   is->op = is->op == MS_REDUCE_MAX ? MS_REDUCE_MIN : MS_REDUCE_MAX;
   is->wins = is->wins == MS_WINS_BEYOND ? MS_WINS_UNLESS : MS_WINS_BEYOND;
-  return ms_capture_is(all->capture, ms_node_bare(both->kid[1])) &&
-         ms_node_same_value(all, other, last);
+  return ms_capture_path_is(all->capture, ms_node_bare(both->kid[1])) &&
+         ms_tally_same_value(all, other, last);
 }
 
 /* ---- statements ---- */
 
 static const ms_capture *captured(const ms_tally *all, const ms_node *node) {
-  int64_t at = ms_loop_capture_of(all->loop, ms_node_bare(node));
+  int64_t at = ms_capture_path_of(all->loop, ms_node_bare(node));
   return at < 0 ? NULL : &all->loop->captures[at];
 }
 
@@ -161,7 +162,7 @@ ms_node *ms_extreme_given(const ms_node *block, const ms_capture *capture, uint3
     if (assign->kind != MS_ASSIGN || assign->kids != 2 * assign->targets) return NULL;
     *places += assign->targets;
     for (uint32_t t = 0; t < assign->targets; t++) {
-      if (!ms_capture_is(capture, assign->kid[t])) continue;
+      if (!ms_capture_path_is(capture, assign->kid[t])) continue;
       if (value != NULL) return NULL;
       value = assign->kid[assign->targets + t];
     }
@@ -179,7 +180,7 @@ static bool assigns_tuple(const ms_tally *all, const ms_node *block) {
       const ms_capture *capture = captured(all, assign->kid[t]);
       ms_node *value = capture != NULL ? ms_extreme_given(block, capture, &places) : NULL;
       if (value == NULL) return false;
-      if (!ms_node_is_steady(all, value) && !ms_node_is_pure(all->walk, value)) return false;
+      if (!ms_tally_is_steady(all, value) && !ms_node_is_pure(all->walk, value)) return false;
     }
   }
   return block->kids > 0;
@@ -189,9 +190,9 @@ static bool assigns_tuple(const ms_tally *all, const ms_node *block) {
 static bool asks_unset(const ms_capture *capture, const ms_node *node) {
   node = ms_node_bare(node);
   if (node->kind == MS_UNARY && node->op == MS_OP_NOT)
-    return ms_capture_is(capture, ms_node_bare(node->kid[0]));
+    return ms_capture_path_is(capture, ms_node_bare(node->kid[0]));
   return node->kind == MS_BINARY && node->op == MS_OP_EQ &&
-         ms_capture_is(capture, ms_node_bare(node->kid[0])) &&
+         ms_capture_path_is(capture, ms_node_bare(node->kid[0])) &&
          ms_node_bare(node->kid[1])->kind == MS_NIL;
 }
 
@@ -233,7 +234,7 @@ static bool follower_unset(const ms_tally *all, const ms_node *test, ms_reduce_f
   for (uint32_t s = 0; s < found->block->kids; s++) {
     const ms_node *assign = found->block->kid[s];
     for (uint32_t t = 0; t < assign->targets; t++) {
-      int64_t at = ms_loop_capture_of(all->loop, assign->kid[t]);
+      int64_t at = ms_capture_path_of(all->loop, assign->kid[t]);
       if (at < 0 || !asks_unset(&all->loop->captures[at], test)) continue;
       found->asked = (uint32_t)at;
       return all->walk->bindings[at].kind == MS_BIND_NIL &&
@@ -269,7 +270,7 @@ static bool leads(const ms_tally *all, uint32_t at, const ms_node *condition,
     return keeps_first(all, test, value, found);
   if (value == NULL || !ms_extreme_compares(capture, test, &found->value, found)) return false;
   if (found->tie_count > 0 && found->wins != MS_WINS_BEYOND) return false;
-  return ms_node_same_value(all, found->value, value);
+  return ms_tally_same_value(all, found->value, value);
 }
 
 /* `if p then if q then ... end end`: what stands under all the conditions. */
@@ -298,7 +299,7 @@ static bool is_branch(const ms_tally *all, const ms_node *test, const ms_node *o
   found->block = block;
   for (uint32_t s = 0; s < block->kids; s++) {
     for (uint32_t t = 0; t < block->kid[s]->targets; t++) {
-      int64_t at = ms_loop_capture_of(all->loop, block->kid[s]->kid[t]);
+      int64_t at = ms_capture_path_of(all->loop, block->kid[s]->kid[t]);
       if (at < 0 || !passes(all, &all->loop->captures[at], outer, block)) continue;
       if (!leads(all, (uint32_t)at, test, found)) continue;
       found->alone = found->alone && block == outer;

@@ -64,13 +64,13 @@ typedef struct ms_tally {
 uint32_t ms_tally_mentions(const ms_tally *all, ms_node *node);
 
 /* The builtin that a name or path means, or NULL. */
-const char *ms_node_builtin(const ms_tally *all, const ms_node *node);
+const char *ms_tally_builtin(const ms_tally *all, const ms_node *node);
 
 /* Whether the nodes are one expression written twice that gives the same value twice. */
-bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b);
+bool ms_tally_same_value(const ms_tally *all, const ms_node *a, const ms_node *b);
 
 /* Evaluating the node again at once gives the same value, and it has no effects. */
-bool ms_node_is_steady(const ms_tally *all, ms_node *node);
+bool ms_tally_is_steady(const ms_tally *all, ms_node *node);
 
 /* An `if` by which the variable is combined, or follows one that is. */
 bool ms_extreme_statement(const ms_tally *all, const ms_node *node, ms_reduce_form *is);

@@ -88,7 +88,7 @@ static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
                            const ms_meeting *meeting, bool unordered_runs) {
   const ms_access *read = meeting->earlier->write ? meeting->later : meeting->earlier;
   const ms_access *write = meeting->earlier->write ? meeting->earlier : meeting->later;
-  const char *path = ms_binding_path(explain->walk, explain->arena, write->binding);
+  const char *path = ms_explain_path(explain->walk, explain->arena, write->binding);
   if (path == NULL) return -1;
   bool named = write->binding < explain->walk->loop->capture_count;
   bool adds = ms_addition_is(explain->walk, write->node) ||
@@ -105,7 +105,7 @@ static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
   if (named && adds && explain->hopeless && ms_addition_only(explain->walk, write->group)) {
     ms_fix_add(reason, buffer);
   } else if (copied && read->binding < explain->walk->loop->capture_count) {
-    path = ms_binding_path(explain->walk, explain->arena, read->binding);
+    path = ms_explain_path(explain->walk, explain->arena, read->binding);
     const char *copy = path == NULL ? NULL : read_of_copy(explain, read, path);
     if (copy == NULL) return -1;
     ms_fix_add(reason, ms_arena_format(explain->arena,

@@ -18,7 +18,7 @@ static void lose(ms_walk *walk) {
   walk->possible++;
 }
 
-ms_entrance ms_walk_enter(ms_walk *walk) {
+ms_entrance ms_flow_enter(ms_walk *walk) {
   ms_entrance outer = walk->block;
   walk->block = (ms_entrance){walk->guard, walk->exits, walk->breaks};
   return outer;
@@ -27,7 +27,7 @@ ms_entrance ms_walk_enter(ms_walk *walk) {
 /* ---- dead places ---- */
 
 /* Notes a place where control does not come. Functions are walked for each of their calls. */
-void ms_walk_note_dead(ms_walk *walk, const ms_node *node, bool beside) {
+void ms_flow_note_dead(ms_walk *walk, const ms_node *node, bool beside) {
   bool once = walk->functions == 0 && walk->frame == NULL && walk->literal == NULL;
   if (!once || !ms_guard_is_never(walk->guard)) return;
   if (!beside && walk->dead != NULL && walk->dead->node->end >= node->end) return; /* inside */
@@ -38,7 +38,7 @@ void ms_walk_note_dead(ms_walk *walk, const ms_node *node, bool beside) {
   walk->dead = dead;
 }
 
-bool ms_walk_is_dead(const ms_walk *walk, const ms_node *node, bool beside) {
+bool ms_flow_is_dead(const ms_walk *walk, const ms_node *node, bool beside) {
   const ms_dead *at = walk->dead_before;
   while (at != NULL && (at->node != node || at->beside != beside)) at = at->previous;
   return at != NULL;
@@ -89,7 +89,7 @@ static bool look_for_exit(ms_node *node, void *context) {
   return !look->found;
 }
 
-bool ms_walk_leaves(ms_node *loop) {
+bool ms_flow_leaves(ms_node *loop) {
   leaving look = {loop, false};
   for (uint32_t k = 0; k < loop->kids; k++) {
     if (loop->kid[k] != NULL && loop->kid[k]->kind == MS_BLOCK)
@@ -106,7 +106,7 @@ static void add_jump(ms_walk *walk, const ms_node *label, const ms_guard *guard)
   }
 }
 
-void ms_walk_exit(ms_walk *walk, const ms_node *node) {
+void ms_flow_exit(ms_walk *walk, const ms_node *node) {
   if (walk->functions > 0 || ms_guard_is_never(walk->guard)) return;
   bool leaves = false, known = true;
   if (node->kind == MS_BREAK) {
@@ -145,7 +145,7 @@ static bool is_repeated(const ms_node *label) {
 }
 
 /* All paths from the beginning of the block come to a label where all jumps lead there. */
-void ms_walk_label(ms_walk *walk, const ms_node *node) {
+void ms_flow_label(ms_walk *walk, const ms_node *node) {
   if (walk->functions > 0) return;
   const ms_guard *guard = walk->guard;
   bool exact = !walk->jumps_lost && !is_repeated(node);
@@ -166,7 +166,7 @@ void ms_walk_label(ms_walk *walk, const ms_node *node) {
   if (!exact) lose(walk);
 }
 
-void ms_walk_close_jumps(ms_walk *walk, const ms_node *block) {
+void ms_flow_close_jumps(ms_walk *walk, const ms_node *block) {
   uint32_t kept = 0;
   for (uint32_t k = 0; k < walk->jump_count; k++) {
     if (walk->jump[k].label->parent != block) walk->jump[kept++] = walk->jump[k];
@@ -189,8 +189,8 @@ static void walk_condition(ms_walk *walk, ms_node *node, branching *all) {
   ms_abstract_value value;
   bool exact = true;
   walk->guard = all->rest;
-  ms_walk_note_dead(walk, node, false);
-  ms_walk_value(walk, node, &value);
+  ms_flow_note_dead(walk, node, false);
+  ms_evaluate(walk, node, &value);
   const ms_truth *truth = ms_abstract_value_truth(&value);
   walk->guard = ms_guard_and(&walk->guards, all->rest, truth->yes, &exact);
   all->rest = ms_guard_and(&walk->guards, all->rest, truth->no, &exact);
@@ -208,7 +208,7 @@ static void end_if(ms_walk *walk, branching *all, bool left) {
   if (!all->exact || all->possible) lose(walk);
 }
 
-void ms_walk_if(ms_walk *walk, ms_node *node) {
+void ms_flow_if(ms_walk *walk, ms_node *node) {
   branching all = {walk->guard, walk->guard, &ms_guard_never, true, false, NULL};
   uint32_t scope = walk->scope_count, jumps = walk->jump_count;
   uint32_t exits = walk->exits, breaks = walk->breaks;
@@ -223,14 +223,14 @@ void ms_walk_if(ms_walk *walk, ms_node *node) {
     }
     const ms_change *since = walk->change;
     ms_walk_block(walk, node->kid[k]);
-    ms_walk_end_path(walk, since, &all.paths);
+    ms_local_value_end_path(walk, since, &all.paths);
     all.out = ms_guard_or(&walk->guards, all.out, walk->guard, &all.exact);
   }
   walk->possible -= all.possible;
   walk->guard = all.rest;
-  ms_walk_note_dead(walk, node, true);
-  ms_walk_end_path(walk, walk->change, &all.paths);
-  bool met = ms_walk_meet(walk, node, all.paths, !all.possible);
+  ms_flow_note_dead(walk, node, true);
+  ms_local_value_end_path(walk, walk->change, &all.paths);
+  bool met = ms_local_value_meet(walk, node, all.paths, !all.possible);
   end_if(walk, &all, walk->exits != exits || walk->breaks != breaks);
   bool through = walk->guard == all.entry || ms_guard_is_never(walk->guard);
   if (through && !met && walk->jump_count == jumps) walk->scope_count = scope;

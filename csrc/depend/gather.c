@@ -28,7 +28,7 @@ static bool is_number(const ms_node *node, double number) {
 static bool is_length(const search *look, const ms_node *node) {
   node = ms_node_bare(node);
   return node->kind == MS_UNARY && node->op == MS_OP_LEN &&
-         ms_capture_is(look->all.capture, ms_node_bare(node->kid[0]));
+         ms_capture_path_is(look->all.capture, ms_node_bare(node->kid[0]));
 }
 
 /* #t + 1 */
@@ -43,7 +43,7 @@ static bool is_end(const search *look, const ms_node *key) {
 static bool is_old(const search *look, const ms_node *node, const ms_node *target) {
   node = ms_node_bare(node);
   if (node->kind != MS_BINARY || node->op != MS_OP_OR || !is_number(node->kid[1], 0)) return false;
-  return ms_node_same_value(&look->all, node->kid[0], target);
+  return ms_tally_same_value(&look->all, node->kid[0], target);
 }
 
 /* Sums of whole numbers up to this one are exact for longer than loops run. */
@@ -57,7 +57,7 @@ static bool is_whole(const ms_node *node) {
 
 /* h[k] itself, of the target's k */
 static bool is_element(const search *look, const ms_node *node, const ms_node *target) {
-  return ms_node_same_value(&look->all, node, target);
+  return ms_tally_same_value(&look->all, node, target);
 }
 
 static bool look_for_part(ms_node *node, void *context) {
@@ -71,7 +71,7 @@ static bool look_for_part(ms_node *node, void *context) {
 static bool may_change(const search *look, const ms_node *key, ms_node *term) {
   bool part = false;
   ms_node_walk((ms_node *)(uintptr_t)key, look_for_part, &part);
-  return part && !ms_node_is_steady(&look->all, term);
+  return part && !ms_tally_is_steady(&look->all, term);
 }
 
 typedef bool is_before(const search *look, const ms_node *node, const ms_node *target);
@@ -99,7 +99,8 @@ static bool is_count(search *look, const ms_node *target, const ms_node *value, 
 static ms_node *stored(const search *look, const ms_node *node) {
   if (node->kind != MS_ASSIGN || node->targets != 1 || node->kids != 2) return NULL;
   ms_node *target = node->kid[0];
-  if (target->kind != MS_INDEX || !ms_capture_is(look->all.capture, target->kid[0])) return NULL;
+  if (target->kind != MS_INDEX || !ms_capture_path_is(look->all.capture, target->kid[0]))
+    return NULL;
   return ms_tally_mentions(&look->all, target->kid[1]) == 0 ? target : NULL;
 }
 
@@ -135,7 +136,7 @@ static bool is_either(search *look, const ms_node *node) {
   const ms_node *value = ms_node_bare(sum->kid[1]);
   const ms_node *term = term_of(look, sum->kid[0], value, is_element);
   if (term == NULL || value->op != MS_OP_ADD) return false;
-  return ms_node_same_value(&look->all, term, alone->kid[1]) &&
+  return ms_tally_same_value(&look->all, term, alone->kid[1]) &&
          is_count(look, sum->kid[0], value, is_element);
 }
 
@@ -163,7 +164,7 @@ static bool is_begun(search *look, const ms_node *node) {
 static bool gives_one(const search *look, const ms_node *node) {
   static const char *const several[] = {"math.frexp", "math.modf"};
   if (node->kind != MS_CALL) return node->kind != MS_METHOD && node->kind != MS_VARARG;
-  const char *name = ms_node_builtin(&look->all, node->kid[0]);
+  const char *name = ms_tally_builtin(&look->all, node->kid[0]);
   for (size_t n = 0; name != NULL && n < sizeof several / sizeof several[0]; n++) {
     if (strcmp(name, several[n]) == 0) return false;
   }
@@ -176,10 +177,10 @@ static bool gives_one(const search *look, const ms_node *node) {
  * unless it is known to be one. */
 static bool is_insert(const search *look, const ms_node *node) {
   if (node->kind != MS_CALL || node->kids < 3 || node->kids > 4) return false;
-  const char *name = ms_node_builtin(&look->all, node->kid[0]);
+  const char *name = ms_tally_builtin(&look->all, node->kid[0]);
   ms_node *value = node->kid[node->kids - 1];
   if (name == NULL || strcmp(name, "table.insert") != 0) return false;
-  if (!ms_capture_is(look->all.capture, ms_node_bare(node->kid[1]))) return false;
+  if (!ms_capture_path_is(look->all.capture, ms_node_bare(node->kid[1]))) return false;
   if (node->kids == 4 && !is_end(look, node->kid[2])) return false;
   return gives_one(look, value) && ms_tally_mentions(&look->all, value) == 0;
 }
@@ -193,14 +194,14 @@ static bool is_constant(const ms_node *node) {
 
 static void add_mark(search *look, const ms_node *value) {
   look->differ =
-      look->differ || (look->mark != NULL && !ms_node_same_value(&look->all, look->mark, value));
+      look->differ || (look->mark != NULL && !ms_tally_same_value(&look->all, look->mark, value));
   look->mark = value;
   look->marks++;
 }
 
 /* One target of an assignment, with its value; NULL: that is one of several of a call. */
 static void visit_target(search *look, const ms_node *target, ms_node *value) {
-  if (target->kind != MS_INDEX || !ms_capture_is(look->all.capture, target->kid[0])) return;
+  if (target->kind != MS_INDEX || !ms_capture_path_is(look->all.capture, target->kid[0])) return;
   bool free = ms_tally_mentions(&look->all, target->kid[1]) == 0;
   bool given = value != NULL && ms_tally_mentions(&look->all, value) > 0;
   bool appends = is_end(look, target->kid[1]) && !given;
@@ -255,19 +256,19 @@ int ms_gathers_find(ms_walk *walk) {
 }
 
 bool ms_gather_insert(ms_walk *walk, ms_node *node) {
-  int64_t capture = ms_loop_capture_of(walk->loop, ms_node_bare(node->kid[1]));
+  int64_t capture = ms_capture_path_of(walk->loop, ms_node_bare(node->kid[1]));
   ms_abstract_value ignored;
   if (capture < 0 || walk->functions > 0 || walk->frame != NULL) return false;
   if (walk->gathered[capture] != MS_GATHERS_LIST) return false;
-  for (uint32_t k = 2; k < node->kids; k++) ms_walk_value(walk, node->kid[k], &ignored);
+  for (uint32_t k = 2; k < node->kids; k++) ms_evaluate(walk, node->kid[k], &ignored);
   return true;
 }
 
 bool ms_gather_assign(ms_walk *walk, ms_node *target) {
-  int64_t capture = ms_loop_capture_of(walk->loop, target->kid[0]);
+  int64_t capture = ms_capture_path_of(walk->loop, target->kid[0]);
   ms_abstract_value key;
   if (capture < 0 || walk->functions > 0 || walk->gathered[capture] == MS_GATHERS_NOTHING)
     return false;
-  ms_walk_value(walk, target->kid[1], &key);
+  ms_evaluate(walk, target->kid[1], &key);
   return true;
 }

@@ -190,9 +190,9 @@ static bool limit_steps(steps *all, bool within) {
   int64_t count = 1;
   all->known = true;
   for (uint32_t k = 0; k < all->conflicts->domain->dim_count; k++) {
-    int64_t beyond = 2, extent = ms_domain_extent(all->conflicts->domain, k);
+    int64_t beyond = 2, extent = ms_extent_of(all->conflicts->domain, k);
     for (uint32_t p = 0; p < all->patterns->count; p++) {
-      int64_t value = ms_absolute(all->patterns->item[p].at[k].value);
+      int64_t value = ms_integer_absolute(all->patterns->item[p].at[k].value);
       if (value >= beyond) beyond = value + 1;
     }
     all->far[k] = within && extent > beyond ? beyond : extent - 1;
@@ -225,10 +225,10 @@ int ms_transform_row_hyperplane(const ms_conflicts *conflicts, const ms_patterns
   bool exact = row_bounds(conflicts->domain, bound);
   int found = any_sweep(conflicts, patterns, bound, NULL, row);
   if (found != 1) return found;
-  ms_row_make_primitive(row, dims);
+  ms_integer_make_primitive(row, dims);
   int shared = plane_is_shared(conflicts, row);
   if (shared != 0 || exact) return shared;
   found = any_shared_sweep(conflicts, patterns, bound, row);
-  if (found == 1) ms_row_make_primitive(row, dims);
+  if (found == 1) ms_integer_make_primitive(row, dims);
   return found;
 }

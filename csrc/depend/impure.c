@@ -5,7 +5,7 @@
 
 #include "depend/impure.h"
 
-void ms_walk_find_random(ms_walk *walk, const ms_node *node) {
+void ms_impure_find_random(ms_walk *walk, const ms_node *node) {
   ms_walk_find(walk, MS_REASON_RANDOM, true, node,
                "use meissa.random() or meissa.normal(), which depend on the iteration",
                "math.random gives numbers in the order of its calls, which a parallel loop does "
@@ -18,7 +18,7 @@ static bool finds_modules(const char *words) {
          strstr(words, " in package") != NULL || strstr(words, " leads to package") != NULL;
 }
 
-void ms_walk_find_globals(ms_walk *walk, const char *words, const ms_node *node) {
+void ms_impure_find_globals(ms_walk *walk, const char *words, const ms_node *node) {
   bool modules = finds_modules(words);
   const char *message = ms_arena_format(
       walk->arena, "%s: a worker has only those %s that the body and its functions name", words,
@@ -48,7 +48,7 @@ static void find_barred(ms_walk *walk, const char *name, const char *line, const
                message);
 }
 
-void ms_walk_find_barred(ms_walk *walk, const char *name, const ms_node *node) {
+void ms_impure_find_barred(ms_walk *walk, const char *name, const ms_node *node) {
   size_t length = strlen(name);
   for (const char *line = walk->space->barred; line != NULL; line = strchr(line, '\n')) {
     line += *line == '\n';
@@ -58,13 +58,13 @@ void ms_walk_find_barred(ms_walk *walk, const char *name, const ms_node *node) {
   }
 }
 
-void ms_walk_find_impure(ms_walk *walk, const char *name, const ms_node *node) {
+void ms_impure_find(ms_walk *walk, const char *name, const ms_node *node) {
   if (name != NULL && strstr(name, "it uses math.random") != NULL) {
-    ms_walk_find_random(walk, node);
+    ms_impure_find_random(walk, node);
     return;
   }
   if (name != NULL && strstr(name, "it looks up variables") != NULL) {
-    ms_walk_find_globals(walk, name, node);
+    ms_impure_find_globals(walk, name, node);
     return;
   }
   if (name == NULL || walk->space->impure) return;

@@ -8,16 +8,16 @@
 #include "depend/piece.h"
 #include "depend/subscript.h"
 
-bool ms_symbol_is_followed(const ms_symbol *symbol) {
+bool ms_induction_follows(const ms_symbol *symbol) {
   return symbol != NULL && symbol->assigned && !symbol->upvalue;
 }
 
-const ms_symbol *ms_node_assigned(const ms_node *target) {
-  return target->kind == MS_NAME && ms_symbol_is_followed(target->symbol) ? target->symbol : NULL;
+const ms_symbol *ms_induction_assigned(const ms_node *target) {
+  return target->kind == MS_NAME && ms_induction_follows(target->symbol) ? target->symbol : NULL;
 }
 
 /* How many of a statement's first parts are assigned. */
-uint32_t ms_node_targets(const ms_node *node) {
+uint32_t ms_induction_targets(const ms_node *node) {
   return node->kind == MS_ASSIGN ? node->targets : node->kind == MS_SET_FUNCTION;
 }
 
@@ -37,8 +37,8 @@ void ms_induction_note_jumps(ms_induction *all) {
 static bool find_assignment(ms_node *node, void *context) {
   ms_induction *of = context;
   if (node->kind == MS_FUNCTION || of->symbol == NULL) return false;
-  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
-    if (ms_node_assigned(node->kid[t]) == of->symbol) of->symbol = NULL;
+  for (uint32_t t = 0; t < ms_induction_targets(node); t++) {
+    if (ms_induction_assigned(node->kid[t]) == of->symbol) of->symbol = NULL;
   }
   return true;
 }
@@ -56,7 +56,7 @@ static bool note_exit(ms_node *node, void *context) {
   return !*found;
 }
 
-bool ms_node_has_exit(ms_node *node) {
+bool ms_induction_has_exit(ms_node *node) {
   bool found = false;
   ms_node_walk(node, note_exit, &found);
   return found;
@@ -91,7 +91,7 @@ static bool number_of(const ms_induction *all, ms_node *node, ms_form *form) {
     return true;
   }
   if (!is_settled(all, node)) return false;
-  ms_walk_value(all->walk, node, &value);
+  ms_evaluate(all->walk, node, &value);
   *form = value.form;
   return value.kind == MS_ABSTRACT_VALUE_NUMBER;
 }
@@ -100,7 +100,7 @@ bool ms_induction_combine(ms_walk *walk, ms_op op, const ms_abstract_value *a,
                           const ms_abstract_value *b, ms_abstract_value *result) {
   *result = ms_abstract_value_scalar();
   if (ms_abstract_value_is_number(a) && ms_abstract_value_is_number(b)) {
-    ms_walk_operate(walk, op, a, b, result);
+    ms_arithmetic_operate(walk, op, a, b, result);
   } else if (!ms_pieces_operate(walk, op, a, b, result)) {
     return false;
   }
@@ -121,7 +121,7 @@ bool ms_induction_trips(ms_walk *walk, const ms_form *start, const ms_form *limi
   int64_t sign = step->constant > 0 ? 1 : -1, size = sign * step->constant;
   const ms_form zero = {0};
   if (size > MS_FORM_COEFFICIENT || !ms_form_add(&length, &zero, &length, sign)) return false;
-  if (size > 1 && !ms_walk_floor(walk, &length, size, &length)) return false;
+  if (size > 1 && !ms_subscript_floor(walk, &length, size, &length)) return false;
   if (!ms_form_add(&last, &last, &length, 1)) return false;
   const ms_abstract_value counts[2] = {ms_abstract_value_number(&zero),
                                        ms_abstract_value_number(&last)};
@@ -148,7 +148,7 @@ static bool added_by(const ms_induction *all, ms_node *value, int64_t *sum) {
 static bool added_by_assignment(const ms_induction *all, ms_node *node, int64_t *sum) {
   uint32_t found = 0, at = 0;
   for (uint32_t t = 0; t < node->targets; t++) {
-    if (ms_node_assigned(node->kid[t]) != all->symbol) continue;
+    if (ms_induction_assigned(node->kid[t]) != all->symbol) continue;
     found++;
     at = node->targets + t;
   }
@@ -165,7 +165,8 @@ static bool added_by_loop(const ms_induction *all, ms_node *node, int64_t *sum) 
   if (!number_of(all, node->kid[2], &step)) return false;
   if (!ms_form_add(&length, &limit, &start, -1) || !ms_form_is_constant(&length)) return false;
   if (!ms_induction_trips(all->walk, &start, &limit, &step, &trips)) return false;
-  if (ms_node_has_exit(node->kid[3]) || !ms_induction_adds(all, node->kid[3], &each)) return false;
+  if (ms_induction_has_exit(node->kid[3]) || !ms_induction_adds(all, node->kid[3], &each))
+    return false;
   if (__builtin_mul_overflow(trips.form.constant, each, &total)) return false;
   if (__builtin_add_overflow(*sum, total, sum)) return false;
   return *sum <= MS_FORM_COEFFICIENT && *sum >= -MS_FORM_COEFFICIENT;

@@ -16,15 +16,15 @@ typedef struct ms_induction {
 } ms_induction;
 
 /* Whether what a local holds is followed: it is assigned, and no function shares it. */
-bool ms_symbol_is_followed(const ms_symbol *symbol);
+bool ms_induction_follows(const ms_symbol *symbol);
 
 /* How many of a statement's first parts are assigned; the followed local that such a part is, or
  * NULL. */
-uint32_t ms_node_targets(const ms_node *node);
-const ms_symbol *ms_node_assigned(const ms_node *target);
+uint32_t ms_induction_targets(const ms_node *node);
+const ms_symbol *ms_induction_assigned(const ms_node *target);
 
 /* Whether something in a block may end a loop around it. */
-bool ms_node_has_exit(ms_node *node);
+bool ms_induction_has_exit(ms_node *node);
 
 /* Finds the jumps in the loop. */
 void ms_induction_note_jumps(ms_induction *all);

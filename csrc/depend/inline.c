@@ -38,11 +38,11 @@ struct ms_call_frame {
   const ms_local_value **held;
 };
 
-const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node) {
+const ms_node *ms_inline_place(const ms_walk *walk, const ms_node *node) {
   return walk->frame != NULL ? walk->frame->site : node;
 }
 
-ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture) {
+ms_meaning ms_inline_meaning(const ms_walk *walk, uint32_t capture) {
   if (walk->means != NULL) return walk->means[capture];
   return (ms_meaning){capture, walk->bindings[capture].depth};
 }
@@ -55,7 +55,7 @@ static bool count_return(ms_node *node, void *context) {
 }
 
 /* The return of one value at the end of a body that has no other return; else NULL. */
-const ms_node *ms_function_tail(ms_node *body) {
+const ms_node *ms_inline_tail(ms_node *body) {
   uint32_t count = 0;
   ms_node_walk(body, count_return, &count);
   const ms_node *last = body->kids > 0 ? body->kid[body->kids - 1] : NULL;
@@ -84,10 +84,10 @@ static ms_call_frame *frame_of(ms_walk *walk, uint32_t binding, const ms_node *c
     return NULL;
   frame->caller = walk->frame;
   frame->call = call;
-  frame->site = ms_walk_place(walk, call);
+  frame->site = ms_inline_place(walk, call);
   frame->binding = binding;
   frame->depth = walk->frame == NULL ? 1 : walk->frame->depth + 1;
-  frame->tail = ms_function_tail(code->body);
+  frame->tail = ms_inline_tail(code->body);
   frame->next = walk->frames;
   walk->frames = frame;
   walk->changed = true;
@@ -105,11 +105,11 @@ static bool is_walkable(const ms_walk *walk, uint32_t binding) {
   return true;
 }
 
-void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_abstract_value *value) {
+void ms_inline_result(ms_walk *walk, const ms_node *node, const ms_abstract_value *value) {
   if (node == walk->frame->tail) {
     walk->frame->exact = *value;
   } else {
-    ms_walk_join(walk, &walk->frame->result, value);
+    ms_variable_value_join(walk, &walk->frame->result, value);
   }
 }
 
@@ -120,10 +120,10 @@ static ms_abstract_value passed_for(const ms_walk *walk, const ms_passed *passed
   return ms_abstract_value_scalar();
 }
 
-void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const ms_passed *passed) {
+void ms_inline_parameters(ms_walk *walk, const ms_function *function, const ms_passed *passed) {
   for (uint32_t p = 0; p < function->parameter_count; p++) {
     const ms_abstract_value value = passed_for(walk, passed, p);
-    ms_walk_set_symbol(walk, function->parameters[p], &value);
+    ms_variable_value_set(walk, function->parameters[p], &value);
   }
 }
 
@@ -134,9 +134,9 @@ static void give_frame(ms_walk *walk, ms_call_frame *frame, const ms_passed *pas
   const ms_function *function = walk->loop->closure;
   for (uint32_t p = 0; p < function->parameter_count; p++) {
     ms_abstract_value value = passed_for(walk, passed, p);
-    if (frame->again[p] != NULL) value = ms_walk_either(walk, frame->again[p], &value);
+    if (frame->again[p] != NULL) value = ms_variable_value_either(walk, frame->again[p], &value);
     frame->given[p] = value;
-    ms_walk_set_symbol(walk, function->parameters[p], &value);
+    ms_variable_value_set(walk, function->parameters[p], &value);
   }
 }
 
@@ -180,7 +180,7 @@ static bool call_again(ms_walk *walk, ms_call_frame *frame, const ms_passed *pas
   for (uint32_t p = 0; p < count && reached; p++) {
     const ms_abstract_value given = passed_for(walk, passed, p);
     if (ms_abstract_value_is_same(&given, &frame->given[p])) continue;
-    ms_walk_join(walk, &frame->again[p], &given);
+    ms_variable_value_join(walk, &frame->again[p], &given);
   }
   *value = ms_abstract_value_scalar();
   if (frame->whole != NULL) *value = *frame->whole;
@@ -193,9 +193,9 @@ static bool walk_code(ms_walk *walk, const ms_call_frame *frame, ms_abstract_val
   uint32_t scope = walk->scope_count;
   ms_returns returns;
   ms_returns_begin(walk, &returns);
-  ms_walk_enter(walk);
+  ms_flow_enter(walk);
   for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
-  ms_walk_close_jumps(walk, body);
+  ms_flow_close_jumps(walk, body);
   bool known = ms_returns_end(walk, value) && frame->tail == NULL;
   if (frame->tail == NULL && !known) walk->scope_count = scope;
   return known;
@@ -242,6 +242,6 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   } else if (frame->result != NULL) {
     *value = *frame->result;
   }
-  ms_walk_join(walk, &frame->whole, value);
+  ms_variable_value_join(walk, &frame->whole, value);
   return true;
 }

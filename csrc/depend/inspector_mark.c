@@ -13,7 +13,7 @@ void ms_inspector_mark_kids(ms_inspector *inspector, ms_node *node, uint32_t fir
 
 void ms_inspector_mark_subscripts(ms_inspector *inspector, ms_node *node) {
   for (ms_node *at = node; at->kind == MS_INDEX || at->kind == MS_PAREN; at = at->kid[0]) {
-    if (at->kind == MS_INDEX && ms_loop_capture_of(inspector->walk->loop, at) < 0)
+    if (at->kind == MS_INDEX && ms_capture_path_of(inspector->walk->loop, at) < 0)
       ms_inspector_mark(inspector, at->kid[1]);
   }
 }

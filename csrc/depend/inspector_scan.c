@@ -103,7 +103,7 @@ static void check_function(ms_inspector *inspector, ms_node *node) {
 static ms_taint check_path(ms_inspector *inspector, ms_node *node, const ms_array_path *path) {
   ms_taint read = 0;
   for (ms_node *at = node; at->kind == MS_INDEX || at->kind == MS_PAREN; at = at->kid[0]) {
-    if (at->kind == MS_INDEX && ms_loop_capture_of(inspector->walk->loop, at) < 0)
+    if (at->kind == MS_INDEX && ms_capture_path_of(inspector->walk->loop, at) < 0)
       read |= check_values(inspector, at->kid[1]);
   }
   if (path->candidate < 0) return read;

@@ -53,7 +53,7 @@ bool ms_inspector_is_view(const ms_inspector *inspector, const ms_symbol *symbol
 
 static bool start_path(const ms_inspector *inspector, const ms_node *node, ms_array_path *path) {
   const ms_walk *walk = inspector->walk;
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   *path = (ms_array_path){.candidate = -1};
   if (capture >= 0) {
     const ms_binding *binding = &walk->bindings[capture];
@@ -74,7 +74,7 @@ static bool start_path(const ms_inspector *inspector, const ms_node *node, ms_ar
 /* Whether a key is a range, or, where marks must be of elements, may be one. */
 static bool is_range(const ms_inspector *inspector, const ms_node *key) {
   bool marks = inspector->form <= MS_INSPECT_WRITES; /* a range of marks is as good */
-  return key->kind == MS_TABLE || (!marks && ms_walk_is_table_key(inspector->walk, key));
+  return key->kind == MS_TABLE || (!marks && ms_subscript_is_table_key(inspector->walk, key));
 }
 
 bool ms_inspector_path(const ms_inspector *inspector, const ms_node *node, ms_array_path *path) {
@@ -131,7 +131,7 @@ static ms_taint index_taint(const ms_inspector *inspector, uint32_t k) {
 
 static ms_taint name_taint(const ms_inspector *inspector, const ms_node *node) {
   const ms_walk *walk = inspector->walk;
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   if (capture >= 0) return capture_taint(inspector, (uint32_t)capture);
   if (node->symbol == NULL) return MS_TAINT_UNKNOWN;
   for (uint32_t k = 0; k < walk->loop->index_count; k++) {
@@ -171,7 +171,7 @@ static bool is_plain_function(const ms_inspector *inspector, const ms_binding *b
 
 static ms_taint call_taint(const ms_inspector *inspector, const ms_node *node) {
   const ms_walk *walk = inspector->walk;
-  int64_t capture = ms_loop_capture_of(walk->loop, node->kid[0]);
+  int64_t capture = ms_capture_path_of(walk->loop, node->kid[0]);
   if (capture < 0 || walk->loop->captures[capture].assigned) return MS_TAINT_UNKNOWN;
   const ms_binding *binding = &walk->bindings[capture];
   bool whole = binding->depth == walk->loop->captures[capture].field_count;
@@ -216,7 +216,7 @@ ms_taint ms_inspector_taint(const ms_inspector *inspector, const ms_node *node) 
     case MS_INDEX:
       if (ms_inspector_path(inspector, node, &path))
         return array_taint(inspector, &path) | ms_inspector_place(inspector, node);
-      if (node->kind == MS_NAME || ms_loop_capture_of(inspector->walk->loop, node) >= 0)
+      if (node->kind == MS_NAME || ms_capture_path_of(inspector->walk->loop, node) >= 0)
         return name_taint(inspector, node);
       return ms_inspector_taint(inspector, node->kid[0]) |
              ms_inspector_taint(inspector, node->kid[1]);

@@ -64,7 +64,7 @@ static bool copy_node(ms_node *node, void *context) {
   ms_array_path path;
   if (node->kind == MS_NAME) need(copy->inspector, node->symbol);
   if (node->kind != MS_NAME && node->kind != MS_INDEX) return true;
-  if (ms_loop_capture_of(copy->inspector->walk->loop, node) < 0) return true;
+  if (ms_capture_path_of(copy->inspector->walk->loop, node) < 0) return true;
   if (!ms_inspector_path(copy->inspector, node, &path) || path.candidate < 0) {
     copy_path(copy, node);
     return false;

@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /* |value|; not of INT64_MIN. */
-int64_t ms_absolute(int64_t value);
+int64_t ms_integer_absolute(int64_t value);
 
 /* Greatest common divisor of absolutes, not 0 unless both are. */
-int64_t ms_greatest_divisor(int64_t a, int64_t b);
+int64_t ms_integer_gcd(int64_t a, int64_t b);
 
 /* Floor of the quotient; `divisor` is positive. */
-int64_t ms_floor_div(int64_t value, int64_t divisor);
+int64_t ms_integer_floor_div(int64_t value, int64_t divisor);
 
 /* Divides a vector by what its components share. */
-void ms_row_make_primitive(int64_t *vector, uint32_t dims);
+void ms_integer_make_primitive(int64_t *vector, uint32_t dims);
 
 #endif

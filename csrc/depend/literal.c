@@ -50,7 +50,7 @@ static bool look_for_use(ms_node *node, void *context) {
   return false;
 }
 
-ms_function *ms_walk_only_called(const ms_node *node) {
+ms_function *ms_literal_only_called(const ms_node *node) {
   const ms_symbol *symbol = name_of(node);
   if (symbol == NULL || symbol->assigned || node->function->vararg) return NULL;
   use found = {symbol, node, false};
@@ -62,7 +62,8 @@ ms_function *ms_walk_only_called(const ms_node *node) {
 
 void ms_walk_give_literal(ms_walk *walk, const ms_node *node, const ms_abstract_value *value) {
   ms_literal *literal = walk->literal;
-  literal->result = node == literal->tail ? *value : ms_walk_either(walk, &literal->result, value);
+  literal->result =
+      node == literal->tail ? *value : ms_variable_value_either(walk, &literal->result, value);
 }
 
 static uint32_t depth_of(const ms_literal *literal) {
@@ -78,9 +79,9 @@ static void walk_body(ms_walk *walk, ms_literal *literal) {
   ms_returns returns;
   ms_abstract_value pieces;
   ms_returns_begin(walk, &returns);
-  ms_walk_enter(walk);
+  ms_flow_enter(walk);
   for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
-  ms_walk_close_jumps(walk, body);
+  ms_flow_close_jumps(walk, body);
   bool known = ms_returns_end(walk, &pieces) && literal->tail == NULL;
   if (known) literal->result = pieces;
   if (literal->tail == NULL && !known) walk->scope_count = scope;
@@ -95,7 +96,7 @@ static void walk_literal(ms_walk *walk, ms_literal *literal, const ms_passed *pa
   walk->possible += functions;
   walk->functions = walk->loops = 0;
   walk->literal = literal;
-  ms_walk_give_parameters(walk, literal->function, passed);
+  ms_inline_parameters(walk, literal->function, passed);
   walk_body(walk, literal);
   walk->literal = literal->caller;
   walk->possible = possible;
@@ -115,7 +116,7 @@ void ms_walk_literal(ms_walk *walk, ms_function *function, const ms_passed *pass
     *value = ms_abstract_value_other(UINT64_MAX, true);
     return;
   }
-  literal.tail = ms_function_tail(function->body);
+  literal.tail = ms_inline_tail(function->body);
   literal.result = ms_abstract_value_scalar();
   walk_literal(walk, &literal, passed);
   *value = literal.result;

@@ -8,7 +8,7 @@
 #include "depend/call.h"
 
 /* The function of a FUNCTION node if the body does nothing with it but call it; or NULL. */
-ms_function *ms_walk_only_called(const ms_node *function);
+ms_function *ms_literal_only_called(const ms_node *function);
 
 /* Walks such a function for a call, of which `value` becomes the first result. */
 void ms_walk_literal(ms_walk *walk, ms_function *function, const ms_passed *passed,

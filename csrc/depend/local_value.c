@@ -82,16 +82,16 @@ static bool is_good(const ms_walk *walk, const ms_local_value *held) {
   return true;
 }
 
-void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value) {
-  if (!ms_symbol_is_followed(symbol)) return;
+void ms_local_value_hold(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value) {
+  if (!ms_induction_follows(symbol)) return;
   bool known = value->kind == MS_ABSTRACT_VALUE_NUMBER || value->kind == MS_ABSTRACT_VALUE_VIEW ||
                value->pieces != NULL ||
                (value->kind == MS_ABSTRACT_VALUE_SCALAR && value->truth != NULL);
   set(walk, &walk->held[symbol->index], known ? hold(walk, value) : NULL);
 }
 
-bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_value *value) {
-  const ms_local_value *held = ms_symbol_is_followed(symbol) ? walk->held[symbol->index] : NULL;
+bool ms_local_value_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_value *value) {
+  const ms_local_value *held = ms_induction_follows(symbol) ? walk->held[symbol->index] : NULL;
   if (!is_good(walk, held)) return false;
   *value = held->value;
   return true;
@@ -126,7 +126,7 @@ static bool find_kept(const ms_branch_path *path, const ms_local_value **slot,
   return false;
 }
 
-void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **paths) {
+void ms_local_value_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **paths) {
   ms_branch_path *path = ms_arena_take(walk->arena, 1, sizeof *path);
   walk->failed = walk->failed || path == NULL;
   if (path == NULL) return;
@@ -158,26 +158,26 @@ static bool meet(ms_walk *walk, const ms_branch_path *paths, const ms_local_valu
   return ms_pieces_end(&made, value);
 }
 
-typedef struct ms_met {
+typedef struct met_local {
   const ms_local_value **slot, *held;
-  struct ms_met *next;
-} ms_met;
+  struct met_local *next;
+} met_local;
 
-bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact) {
-  ms_met *all = NULL;
+bool ms_local_value_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact) {
+  met_local *all = NULL;
   for (const ms_branch_path *path = paths; path != NULL; path = path->next) {
     for (const struct kept *each = path->kept; each != NULL; each = each->next) {
       ms_abstract_value value;
       if (!meet(walk, paths, each->slot, exact, &value)) continue;
-      ms_met *met = ms_arena_take(walk->arena, 1, sizeof *met);
+      met_local *met = ms_arena_take(walk->arena, 1, sizeof *met);
       walk->failed = walk->failed || met == NULL;
       if (met == NULL) return false;
-      *met = (ms_met){each->slot, hold(walk, &value), all};
+      *met = (met_local){each->slot, hold(walk, &value), all};
       all = met;
     }
   }
-  ms_walk_forget(walk, node);
-  for (const ms_met *met = all; met != NULL; met = met->next) set(walk, met->slot, met->held);
+  ms_local_value_forget(walk, node);
+  for (const met_local *met = all; met != NULL; met = met->next) set(walk, met->slot, met->held);
   return all != NULL;
 }
 
@@ -186,14 +186,14 @@ bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, boo
 static bool forget_assigned(ms_node *node, void *context) {
   ms_walk *walk = context;
   if (node->kind == MS_FUNCTION) return false;
-  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
-    const ms_symbol *symbol = ms_node_assigned(node->kid[t]);
+  for (uint32_t t = 0; t < ms_induction_targets(node); t++) {
+    const ms_symbol *symbol = ms_induction_assigned(node->kid[t]);
     if (symbol != NULL) set(walk, &walk->held[symbol->index], NULL);
   }
   return true;
 }
 
-void ms_walk_forget(ms_walk *walk, ms_node *node) {
+void ms_local_value_forget(ms_walk *walk, ms_node *node) {
   ms_node_walk(node, forget_assigned, walk);
 }
 
@@ -259,8 +259,8 @@ typedef struct beginning {
 static bool begin_assigned(ms_node *node, void *context) {
   beginning *begin = context;
   if (node->kind == MS_FUNCTION) return false;
-  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
-    const ms_symbol *symbol = ms_node_assigned(node->kid[t]);
+  for (uint32_t t = 0; t < ms_induction_targets(node); t++) {
+    const ms_symbol *symbol = ms_induction_assigned(node->kid[t]);
     if (symbol != NULL) begin_local(&begin->counter, begin->trips, symbol);
   }
   return true;
@@ -275,31 +275,31 @@ typedef struct outer {
 static bool find_outer(ms_node *node, void *context) {
   outer *look = context;
   if (node->kind == MS_FUNCTION) return false;
-  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
-    const ms_symbol *symbol = ms_node_assigned(node->kid[t]);
+  for (uint32_t t = 0; t < ms_induction_targets(node); t++) {
+    const ms_symbol *symbol = ms_induction_assigned(node->kid[t]);
     look->found = look->found || (symbol != NULL && is_outside(symbol, look->loop));
   }
   return !look->found;
 }
 
-void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_abstract_value *ends) {
+void ms_trips_count(ms_walk *walk, ms_trips *trips, const ms_abstract_value *ends) {
   outer look = {trips->loop, false};
   ms_node_walk(trips->loop->kid[3], find_outer, &look);
   bool numbers = ends[0].kind == MS_ABSTRACT_VALUE_NUMBER &&
                  ends[1].kind == MS_ABSTRACT_VALUE_NUMBER &&
                  ends[2].kind == MS_ABSTRACT_VALUE_NUMBER;
   trips->closed =
-      numbers && look.found && !ms_node_has_exit(trips->loop->kid[3]) &&
+      numbers && look.found && !ms_induction_has_exit(trips->loop->kid[3]) &&
       ms_induction_trips(walk, &ends[0].form, &ends[1].form, &ends[2].form, &trips->count);
 }
 
-void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips) {
+void ms_trips_begin(ms_walk *walk, ms_trips *trips) {
   beginning begin = {{.walk = walk, .loop = trips->loop}, trips};
   ms_induction_note_jumps(&begin.counter);
   ms_node_walk(trips->loop->kid[3], begin_assigned, &begin);
 }
 
-bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips) {
+bool ms_trips_end(ms_walk *walk, const ms_trips *trips) {
   bool any = false;
   for (const ms_after *each = trips->after; each != NULL; each = each->next) {
     set(walk, &walk->held[each->symbol->index], each->known ? hold(walk, &each->value) : NULL);

@@ -21,29 +21,29 @@ typedef struct ms_trips {
 } ms_trips;
 
 /* Notes that a local holds a value from here on. */
-void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value);
+void ms_local_value_hold(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value);
 
 /* The value that a local holds; false if that is not known. */
-bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_value *value);
+bool ms_local_value_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_value *value);
 
 /* Forgets the values of all locals that a node assigns. */
-void ms_walk_forget(ms_walk *walk, ms_node *node);
+void ms_local_value_forget(ms_walk *walk, ms_node *node);
 
 /* A path through an if ends here; what it assigned is kept with it and undone. */
-void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **paths);
+void ms_local_value_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **paths);
 
 /* Where all paths of an if have met: what locals then hold; whether some hold what they were given
  * in `node`. */
-bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact);
+bool ms_local_value_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact);
 
 /* Called before a numeric loop with this start, limit and step: what is known of its trips. */
-void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_abstract_value *ends);
+void ms_trips_count(ms_walk *walk, ms_trips *trips, const ms_abstract_value *ends);
 
 /* Called before the loop's block is walked. */
-void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips);
+void ms_trips_begin(ms_walk *walk, ms_trips *trips);
 
 /* Called behind the block: whether locals then hold numbers that may depend on a variable in the
  * loop's start, limit or step. */
-bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
+bool ms_trips_end(ms_walk *walk, const ms_trips *trips);
 
 #endif

@@ -30,7 +30,7 @@ static void mark(bool *flag, bool *changed) {
 /* Marks every name in an expression (functions written there included). */
 static bool mark_names(ms_node *node, void *context) {
   marker *state = context;
-  int64_t capture = ms_loop_capture_of(state->loop, node);
+  int64_t capture = ms_capture_path_of(state->loop, node);
   if (capture >= 0) mark(&state->used[capture], &state->changed);
   if (node->kind == MS_NAME && node->symbol != NULL)
     mark(&state->relevant[node->symbol->index], &state->changed);
@@ -46,7 +46,7 @@ static void mark_kids(marker *state, ms_node *node, uint32_t from, uint32_t to) 
 static bool is_relevant(const marker *state, const ms_node *target) {
   if (target->kind != MS_NAME) return false;
   if (target->symbol != NULL && state->relevant[target->symbol->index]) return true;
-  int64_t capture = ms_loop_capture_of(state->loop, target);
+  int64_t capture = ms_capture_path_of(state->loop, target);
   return capture >= 0 && state->used[capture];
 }
 
@@ -87,7 +87,7 @@ static bool may_be_affine(marker *state, const ms_node *node) {
     case MS_NAME:
       return node->symbol == NULL || may_hold_affine(state, node->symbol);
     case MS_INDEX: /* elements are not; fields of captured tables are captures */
-      return ms_loop_capture_of(state->loop, node) >= 0 || node->kid[1]->kind == MS_STRING;
+      return ms_capture_path_of(state->loop, node) >= 0 || node->kid[1]->kind == MS_STRING;
     case MS_BINARY:
       if (node->op == MS_OP_AND || node->op == MS_OP_OR)
         return may_be_affine(state, node->kid[0]) || may_be_affine(state, node->kid[1]);
@@ -98,7 +98,7 @@ static bool may_be_affine(marker *state, const ms_node *node) {
     case MS_PAREN:
       return may_be_affine(state, node->kid[0]);
     case MS_CALL: /* what builtins give is affine where all that they are given is */
-      if (state->through || ms_loop_capture_of(state->loop, node->kid[0]) < 0) return true;
+      if (state->through || ms_capture_path_of(state->loop, node->kid[0]) < 0) return true;
       for (uint32_t k = 1; k < node->kids; k++) {
         if (!may_be_affine(state, node->kid[k])) return false;
       }
@@ -115,7 +115,7 @@ static void mark_condition(marker *state, ms_node *node) {
   switch (node->kind) {
     case MS_CALL:
     case MS_METHOD:
-      if (state->through || ms_loop_capture_of(state->loop, node->kid[0]) < 0)
+      if (state->through || ms_capture_path_of(state->loop, node->kid[0]) < 0)
         ms_node_walk(node, mark_names, state);
       return;
     case MS_NAME:
@@ -165,7 +165,7 @@ static void mark_result(marker *state, ms_node *node) {
 
 /* Whether an expression is a captured array, or a part of one. */
 static bool is_array(const marker *state, const ms_node *node) {
-  int64_t capture = ms_loop_capture_of(state->loop, node);
+  int64_t capture = ms_capture_path_of(state->loop, node);
   if (capture >= 0) return state->arrays != NULL && state->arrays[capture];
   if (node->kind == MS_INDEX || node->kind == MS_PAREN) return is_array(state, node->kid[0]);
   if (node->kind != MS_NAME || node->symbol == NULL || node->symbol->assigned) return false;
@@ -188,7 +188,7 @@ static bool visit(ms_node *node, void *context) {
       mark_kids(state, node, 1, 2);
       break;
     case MS_CALL: /* functions of the body are looked into */
-      if (state->through || ms_loop_capture_of(state->loop, node->kid[0]) < 0)
+      if (state->through || ms_capture_path_of(state->loop, node->kid[0]) < 0)
         mark_kids(state, node, 1, node->kids);
       break;
     case MS_METHOD:

@@ -4,7 +4,7 @@
 #include "depend/piece.h"
 #include "depend/arithmetic.h"
 #include "depend/condition.h"
-#include "depend/record_access.h"
+#include "depend/footprint.h"
 #include "depend/variable_value.h"
 
 ms_collection ms_pieces_begin(ms_walk *walk) {
@@ -45,7 +45,7 @@ static const ms_truth *truth_of(ms_walk *walk, const ms_pieces *all) {
     truth.no = ms_guard_or(make, truth.no, no, exact);
     truth.exact = truth.exact && own->exact;
   }
-  return ms_truth_keep(walk, &truth);
+  return ms_condition_keep(walk, &truth);
 }
 
 bool ms_pieces_end(const ms_collection *made, ms_abstract_value *value) {
@@ -57,10 +57,11 @@ bool ms_pieces_end(const ms_collection *made, ms_abstract_value *value) {
     return true;
   }
   ms_abstract_value any = all->piece[0].value;
-  for (uint32_t p = 1; p < all->count; p++) any = ms_walk_either(walk, &any, &all->piece[p].value);
+  for (uint32_t p = 1; p < all->count; p++)
+    any = ms_variable_value_either(walk, &any, &all->piece[p].value);
   if (any.kind == MS_ABSTRACT_VALUE_NUMBER) any = ms_abstract_value_scalar();
   if (any.kind == MS_ABSTRACT_VALUE_VIEW)
-    any = ms_abstract_value_other(ms_walk_groups_of(walk, &any), false);
+    any = ms_abstract_value_other(ms_footprint_groups(walk, &any), false);
   ms_pieces *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
   walk->failed = walk->failed || kept == NULL;
   if (kept == NULL) return false;
@@ -117,7 +118,7 @@ bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_abstract_value *left,
       ms_abstract_value each = ms_abstract_value_scalar();
       const ms_guard *when = ms_guard_and(&walk->guards, a.piece[m].when, b.piece[n].when, &exact);
       if (ms_guard_is_never(when)) continue;
-      ms_walk_operate(walk, op, &a.piece[m].value, &b.piece[n].value, &each);
+      ms_arithmetic_operate(walk, op, &a.piece[m].value, &b.piece[n].value, &each);
       ms_pieces_add(&made, when, &each, exact);
     }
   }
@@ -139,8 +140,8 @@ bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_abstract_value *va
     ms_collection made = ms_pieces_begin(walk);
     if (!ms_pieces_operate(walk, MS_OP_GT, greatest ? &values[k] : &most,
                            greatest ? &most : &values[k], &beyond))
-      ms_walk_operate(walk, MS_OP_GT, greatest ? &values[k] : &most, greatest ? &most : &values[k],
-                      &beyond);
+      ms_arithmetic_operate(walk, MS_OP_GT, greatest ? &values[k] : &most,
+                            greatest ? &most : &values[k], &beyond);
     const ms_truth *truth = ms_abstract_value_truth(&beyond);
     ms_pieces_add(&made, truth->yes, &values[k], truth->exact);
     ms_pieces_add(&made, truth->no, &most, truth->exact);

@@ -125,7 +125,7 @@ uint32_t ms_placement_share(const ms_walk *walk, const ms_domain *domain,
   for (uint32_t dim = 0; dim < domain->dim_count; dim++) {
     if (!ms_strategy_may_cut(patterns, dim)) continue;
     uint32_t aligned = count_aligned(walk, domain, dim);
-    int64_t length = ms_domain_extent(domain, dim);
+    int64_t length = ms_extent_of(domain, dim);
     bool first = best == domain->dim_count;
     if (!first && (aligned < most || (aligned == most && length <= longest))) continue;
     best = dim;

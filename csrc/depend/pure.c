@@ -39,9 +39,9 @@ static int64_t field_of(const ms_walk *walk, int64_t binding, const char *name) 
   return -1;
 }
 
-int64_t ms_code_meaning(const ms_walk *walk, const ms_loop *code, const ms_meaning *means,
+int64_t ms_pure_meaning(const ms_walk *walk, const ms_loop *code, const ms_meaning *means,
                         const ms_node *node) {
-  int64_t capture = ms_loop_capture_of(code, node);
+  int64_t capture = ms_capture_path_of(code, node);
   if (capture < 0) return -2;
   const ms_capture *path = &code->captures[capture];
   int64_t found = means != NULL ? means[capture].binding : capture;
@@ -52,7 +52,7 @@ int64_t ms_code_meaning(const ms_walk *walk, const ms_loop *code, const ms_meani
 }
 
 static int64_t meaning_of(const look *at, const ms_node *node) {
-  return ms_code_meaning(at->walk, at->code, at->means, node);
+  return ms_pure_meaning(at->walk, at->code, at->means, node);
 }
 
 static bool visit(ms_node *node, void *context);
@@ -98,7 +98,7 @@ static bool assigns_purely(const look *at, const ms_node *node) {
   for (uint32_t t = 0; t < node->targets; t++) {
     const ms_node *target = node->kid[t];
     if (target->kind != MS_NAME || target->symbol == NULL) return false;
-    if (ms_loop_capture_of(at->code, target) >= 0) return false;
+    if (ms_capture_path_of(at->code, target) >= 0) return false;
   }
   return true;
 }

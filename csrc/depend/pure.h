@@ -13,7 +13,7 @@ bool ms_node_is_pure(const ms_walk *walk, ms_node *node);
 
 /* The binding that a path means in the body, or, with the meanings of its captures, in a function;
  * -1: not known, -2: it begins with no captured name. */
-int64_t ms_code_meaning(const ms_walk *walk, const ms_loop *code, const ms_meaning *means,
+int64_t ms_pure_meaning(const ms_walk *walk, const ms_loop *code, const ms_meaning *means,
                         const ms_node *node);
 
 #endif

@@ -47,7 +47,7 @@ int64_t ms_quadratic_value(const ms_quadratic *number, const int64_t *variables)
   uint64_t root = (uint64_t)ms_form_value(&number->root, variables);
   uint64_t dividend = (uint64_t)number->square * root * root;
   dividend += (uint64_t)ms_form_value(&number->rest, variables);
-  return ms_floor_div((int64_t)dividend, number->divisor);
+  return ms_integer_floor_div((int64_t)dividend, number->divisor);
 }
 
 /* Divides the dividend by `divisor` if that leaves no remainder anywhere. */
@@ -173,8 +173,8 @@ bool ms_quadratic_complete(ms_quadratic *number, int64_t *share) {
   while (first < MS_MAX_VARS && number->root.at[first] == 0) first++;
   if (first == MS_MAX_VARS) return false;
   int64_t square = number->square, size = square < 0 ? -square : square;
-  int64_t all = ms_floor_div(number->rest.at[first], number->root.at[first]);
-  int64_t by = ms_floor_div(all + size, 2 * size) * (square < 0 ? -1 : 1), squares, shares;
+  int64_t all = ms_integer_floor_div(number->rest.at[first], number->root.at[first]);
+  int64_t by = ms_integer_floor_div(all + size, 2 * size) * (square < 0 ? -1 : 1), squares, shares;
   *share = all - 2 * square * by;
   if (__builtin_mul_overflow(square * by, by, &squares)) return false;
   if (__builtin_mul_overflow(*share, by, &shares)) return false;

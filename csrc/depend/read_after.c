@@ -29,13 +29,13 @@ static bool look_for_read(ms_node *node, void *context) {
   if (node == look->loop->body || look->found) return false;
   if (node->kind == MS_ASSIGN) {
     for (uint32_t k = 0; k < node->kids; k++) {
-      bool target = k < node->targets && ms_capture_is(look->capture, node->kid[k]);
+      bool target = k < node->targets && ms_capture_path_is(look->capture, node->kid[k]);
       if (!target) ms_node_walk(node->kid[k], look_for_read, look);
     }
     return false;
   }
   bool later = look->again || node->begin >= own->end;
-  if (later && ms_capture_is(look->capture, node)) look->found = true;
+  if (later && ms_capture_path_is(look->capture, node)) look->found = true;
   return true;
 }
 
@@ -63,7 +63,7 @@ static bool is_given_anew(const reader *look) {
     ms_node *node = block->kid[k];
     if (reads_or_jumps(look, node)) return false;
     for (uint32_t t = 0; node->kind == MS_ASSIGN && t < node->targets; t++) {
-      if (ms_capture_is(look->capture, node->kid[t])) return true;
+      if (ms_capture_path_is(look->capture, node->kid[t])) return true;
     }
     if (node->kind == MS_RETURN) return true;
   }

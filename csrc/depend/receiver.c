@@ -53,7 +53,7 @@ static bool method_keeps(const look *at, const char *name) {
 
 /* B.err(m, i): what is called by a path. */
 static bool call_keeps(const look *at, const ms_node *call, uint32_t place) {
-  int64_t callee = ms_code_meaning(at->walk, at->code, at->means, call->kid[0]);
+  int64_t callee = ms_pure_meaning(at->walk, at->code, at->means, call->kid[0]);
   return callee >= 0 && function_keeps(at, &at->walk->bindings[callee], place);
 }
 
@@ -76,7 +76,7 @@ static bool visit(ms_node *node, void *context) {
     if (node->kind == MS_NAME && node->symbol == at->self) at->keeps = use_keeps(at, node);
     return at->keeps;
   }
-  int64_t capture = ms_loop_capture_of(at->walk->loop, node);
+  int64_t capture = ms_capture_path_of(at->walk->loop, node);
   if (capture < 0) return true;
   if ((uint32_t)capture == at->capture) at->keeps = use_keeps(at, node);
   return false; /* a longer path is another capture */

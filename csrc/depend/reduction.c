@@ -33,8 +33,8 @@
 
 static bool count_mention(ms_node *node, void *context) {
   ms_tally *all = context;
-  if (ms_walk_is_dead(all->walk, node, false)) return false;
-  if (ms_capture_is(all->capture, node)) all->mentions++;
+  if (ms_flow_is_dead(all->walk, node, false)) return false;
+  if (ms_capture_path_is(all->capture, node)) all->mentions++;
   return true;
 }
 
@@ -49,7 +49,7 @@ uint32_t ms_tally_mentions(const ms_tally *all, ms_node *node) {
 static bool is_or_zero(const ms_tally *all, const ms_node *node) {
   if (node->kind != MS_BINARY || node->op != MS_OP_OR) return false;
   const ms_node *zero = ms_node_bare(node->kid[1]);
-  return ms_capture_is(all->capture, ms_node_bare(node->kid[0])) && zero->kind == MS_NUMBER &&
+  return ms_capture_path_is(all->capture, ms_node_bare(node->kid[0])) && zero->kind == MS_NUMBER &&
          !zero->boxed && zero->number == 0 &&
          (all->kind == MS_BIND_NIL || all->kind == MS_BIND_NUMBER);
 }
@@ -57,7 +57,7 @@ static bool is_or_zero(const ms_tally *all, const ms_node *node) {
 /* The variable stands once in a tree of + and -, never behind a minus. */
 static bool in_sum(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
   node = ms_node_bare(node);
-  if (ms_capture_is(all->capture, node)) return true;
+  if (ms_capture_path_is(all->capture, node)) return true;
   if (is_or_zero(all, node)) {
     is->unset = all->kind == MS_BIND_NIL;
     return true;
@@ -70,7 +70,7 @@ static bool in_sum(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
 /* It stands once in a tree of * and /, never in a divisor, or behind a minus. */
 static bool in_product(const ms_tally *all, ms_node *node) {
   node = ms_node_bare(node);
-  if (ms_capture_is(all->capture, node)) return true;
+  if (ms_capture_path_is(all->capture, node)) return true;
   if (node->kind == MS_UNARY && node->op == MS_OP_NEG) return in_product(all, node->kid[0]);
   if (node->kind != MS_BINARY || (node->op != MS_OP_MUL && node->op != MS_OP_DIV)) return false;
   if (in_product(all, node->kid[0])) return true;
@@ -80,7 +80,7 @@ static bool in_product(const ms_tally *all, ms_node *node) {
 /* The first (or the last) operand of a chain of one logic operator. */
 static bool ends_logic(const ms_tally *all, ms_node *node, ms_op op, bool first) {
   node = ms_node_bare(node);
-  if (ms_capture_is(all->capture, node)) return true;
+  if (ms_capture_path_is(all->capture, node)) return true;
   if (node->kind != MS_BINARY || node->op != op) return false;
   return ends_logic(all, node->kid[first ? 0 : 1], op, first);
 }
@@ -91,7 +91,7 @@ static bool ends_logic(const ms_tally *all, ms_node *node, ms_op op, bool first)
 static bool asks_not_set(const ms_tally *all, const ms_node *node) {
   node = ms_node_bare((ms_node *)node);
   if (node->kind == MS_UNARY && node->op == MS_OP_NOT)
-    return ms_capture_is(all->capture, ms_node_bare(node->kid[0]));
+    return ms_capture_path_is(all->capture, ms_node_bare(node->kid[0]));
   if (node->kind != MS_BINARY || node->op != MS_OP_AND) return false;
   return asks_not_set(all, node->kid[0]) || asks_not_set(all, node->kid[1]);
 }
@@ -122,7 +122,7 @@ static bool is_boolean(const ms_tally *all, const ms_node *node) {
   node = ms_node_bare(node);
   if (node->kind == MS_TRUE || node->kind == MS_FALSE) return true;
   if (node->kind == MS_UNARY) return node->op == MS_OP_NOT;
-  if (node->kind != MS_BINARY) return ms_capture_is(all->capture, node);
+  if (node->kind != MS_BINARY) return ms_capture_path_is(all->capture, node);
   if (node->op == MS_OP_AND || node->op == MS_OP_OR)
     return is_boolean(all, node->kid[0]) && is_boolean(all, node->kid[1]);
   return node->op >= MS_OP_EQ && node->op <= MS_OP_GE;
@@ -188,7 +188,7 @@ static void add_form(ms_tally *all, const ms_reduce_form *is) {
 static ms_node *value_for(const ms_tally *all, const ms_node *assign) {
   ms_node *value = NULL;
   for (uint32_t k = 0; k < assign->targets; k++) {
-    if (!ms_capture_is(all->capture, assign->kid[k])) continue;
+    if (!ms_capture_path_is(all->capture, assign->kid[k])) continue;
     if (value != NULL || assign->targets + k >= assign->kids) return NULL;
     value = ms_node_bare(assign->kid[assign->targets + k]);
   }
@@ -198,18 +198,18 @@ static ms_node *value_for(const ms_tally *all, const ms_node *assign) {
 /* A call within a value that may be of a function of the body. */
 static bool is_call_of_local(const ms_tally *all, const ms_node *node) {
   return (node->kind == MS_CALL || node->kind == MS_METHOD) &&
-         node->parent->kind != MS_EXPRESSION && ms_loop_capture_of(all->loop, node->kid[0]) < 0;
+         node->parent->kind != MS_EXPRESSION && ms_capture_path_of(all->loop, node->kid[0]) < 0;
 }
 
 static bool visit(ms_node *node, void *context) {
   ms_tally *all = context;
   ms_reduce_form is;
-  if (ms_walk_is_dead(all->walk, node, false)) return false;
+  if (ms_flow_is_dead(all->walk, node, false)) return false;
   /* A function that is only called runs as a part of the body does; of others the mentions are
    * counted, never combined. */
   if (node->kind == MS_FUNCTION) {
     all->within = all->within || ms_tally_mentions(all, node->function->body) > 0;
-    return ms_walk_only_called(node) != NULL;
+    return ms_literal_only_called(node) != NULL;
   }
   all->calls = all->calls || is_call_of_local(all, node);
   if (statement_of(all, node, &is)) {
@@ -234,15 +234,15 @@ typedef struct search {
 static bool look_for_stray(ms_node *node, void *context) {
   search *look = context;
   ms_reduce_form is;
-  if (look->found != NULL || ms_walk_is_dead(look->all.walk, node, false)) return false;
+  if (look->found != NULL || ms_flow_is_dead(look->all.walk, node, false)) return false;
   if (statement_of(&look->all, node, &is)) return false;
-  if (ms_capture_is(look->all.capture, node)) look->found = node;
+  if (ms_capture_path_is(look->all.capture, node)) look->found = node;
   if (node->kind != MS_ASSIGN) return look->found == NULL;
   ms_node *value = value_for(&look->all, node);
   if (value == NULL) return true;
   if (!setting(&look->all, node, value, &is) && !form_of(&look->all, value, &is)) return true;
   for (uint32_t k = 0; k < node->kids; k++) { /* the others of several at once */
-    if (node->kid[k] != value && !ms_capture_is(look->all.capture, node->kid[k]))
+    if (node->kid[k] != value && !ms_capture_path_is(look->all.capture, node->kid[k]))
       ms_node_walk(node->kid[k], look_for_stray, look);
   }
   return false;
@@ -252,7 +252,7 @@ static bool look_for_stray(ms_node *node, void *context) {
 static bool look_for_impure(ms_node *node, void *context) {
   search *look = context;
   if (look->found != NULL || node->kind == MS_FUNCTION) return false;
-  if (ms_walk_is_dead(look->all.walk, node, false)) return false;
+  if (ms_flow_is_dead(look->all.walk, node, false)) return false;
   ms_node *value = node->kind == MS_ASSIGN ? value_for(&look->all, node) : NULL;
   if (value == NULL || value->kind != MS_BINARY) return true;
   bool logic = value->op == MS_OP_AND || value->op == MS_OP_OR;
@@ -276,7 +276,7 @@ const ms_node *ms_scalar_spoiler(const ms_walk *walk, uint32_t capture, ms_node 
     return look.found;
   }
   ms_node_walk(body, look_for_stray, &look);
-  const char *op = ms_reduce_name(look.all.found.op);
+  const char *op = ms_reduce_op_name(look.all.found.op);
   *words = "is combined in several ways, whose order matters";
   if (look.found != NULL)
     *words = ms_arena_format(walk->arena,

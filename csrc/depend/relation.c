@@ -102,10 +102,10 @@ static bool interval(const ms_system *system, uint32_t column, int64_t *low, int
   for (uint32_t r = 0; r < system->inequality_count; r++) {
     int64_t factor = system->inequality[r].at[column], rest = system->inequality[r].constant;
     if (factor > 0) {
-      int64_t least = -ms_floor_div(rest, factor);
+      int64_t least = -ms_integer_floor_div(rest, factor);
       if (least > *low) *low = least;
     } else if (factor < 0) {
-      int64_t most = ms_floor_div(rest, -factor);
+      int64_t most = ms_integer_floor_div(rest, -factor);
       if (most < *high) *high = most;
     }
   }

@@ -253,8 +253,9 @@ static void extend(ms_round_read *read, const question *ask, int64_t last) {
 
 static void describe(const ms_walk *walk, ms_solver *solver, const ms_domain *domain, uint32_t cut,
                      const ms_access *access, ms_round_read *read) {
-  const ms_node *node = access->node == NULL ? walk->loop->body : ms_walk_place(walk, access->node);
-  int64_t last = ms_domain_extent(domain, cut) - 1;
+  const ms_node *node =
+      access->node == NULL ? walk->loop->body : ms_inline_place(walk, access->node);
+  int64_t last = ms_extent_of(domain, cut) - 1;
   *read = (ms_round_read){.version = version_of(walk, access),
                           .line = node->line,
                           .least = last + 1,

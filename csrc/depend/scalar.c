@@ -49,8 +49,8 @@ static void follow_kids(flow *state, ms_node *node, uint32_t from, uint32_t to) 
 /* A mention inside a function that the body makes: when it runs is not known. */
 static bool mention(ms_node *node, void *context) {
   flow *state = context;
-  if (ms_walk_is_dead(state->walk, node, false)) return false;
-  if (!ms_capture_is(state->capture, node)) return true;
+  if (ms_flow_is_dead(state->walk, node, false)) return false;
+  if (!ms_capture_path_is(state->capture, node)) return true;
   state->assigned = false;
   read_here(state, node);
   if (state->first_write == NULL) state->first_write = node;
@@ -68,11 +68,11 @@ static void follow_function(flow *state, ms_node *node) {
 static void follow_assign(flow *state, ms_node *node) {
   follow_kids(state, node, node->targets, node->kids);
   for (uint32_t k = 0; k < node->targets; k++) {
-    if (ms_capture_is(state->capture, node->kid[k])) continue;
+    if (ms_capture_path_is(state->capture, node->kid[k])) continue;
     follow(state, node->kid[k]);
   }
   for (uint32_t k = 0; k < node->targets; k++) {
-    if (ms_capture_is(state->capture, node->kid[k])) write_here(state, node->kid[k]);
+    if (ms_capture_path_is(state->capture, node->kid[k])) write_here(state, node->kid[k]);
   }
 }
 
@@ -86,7 +86,7 @@ static void follow_maybe(flow *state, ms_node *node) {
 }
 
 static void follow_if(flow *state, ms_node *node) {
-  bool all = true, has_else = node->kids % 2 == 1 || ms_walk_is_dead(state->walk, node, true);
+  bool all = true, has_else = node->kids % 2 == 1 || ms_flow_is_dead(state->walk, node, true);
   uint32_t maybe = state->maybe;
   for (uint32_t k = 0; k < node->kids; k++) {
     if (k + 1 < node->kids && k % 2 == 0) { /* a condition; its block follows */
@@ -125,13 +125,13 @@ static void follow_loop(flow *state, ms_node *node) {
 }
 
 static void follow(flow *state, ms_node *node) {
-  if (ms_walk_is_dead(state->walk, node, false)) {
+  if (ms_flow_is_dead(state->walk, node, false)) {
     state->assigned = state->assigned || node->kind > MS_BLOCK; /* no path comes out of it */
     return;
   }
   switch (node->kind) {
     case MS_NAME:
-      if (ms_capture_is(state->capture, node)) read_here(state, node);
+      if (ms_capture_path_is(state->capture, node)) read_here(state, node);
       return;
     case MS_BINARY:
       follow(state, node->kid[0]);
@@ -149,7 +149,7 @@ static void follow(flow *state, ms_node *node) {
       return;
     case MS_SET_FUNCTION:
       follow(state, node->kid[1]);
-      if (ms_capture_is(state->capture, node->kid[0])) {
+      if (ms_capture_path_is(state->capture, node->kid[0])) {
         write_here(state, node->kid[0]);
       } else {
         follow(state, node->kid[0]);
@@ -187,7 +187,7 @@ static void follow(flow *state, ms_node *node) {
 
 static void find_scalar(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
                         const ms_capture *capture, const char *rest, const char *fix) {
-  const char *path = ms_binding_path(walk, walk->arena, (uint32_t)(capture - walk->loop->captures));
+  const char *path = ms_explain_path(walk, walk->arena, (uint32_t)(capture - walk->loop->captures));
   const char *message = path == NULL ? NULL : ms_arena_format(walk->arena, "%s %s", path, rest);
   if (message == NULL || fix == NULL) {
     walk->failed = true;

@@ -74,7 +74,7 @@ static bounds range_of(const ms_walk *walk, const ms_form *form, uint32_t steps)
   return sum;
 }
 
-void ms_walk_range(const ms_walk *walk, const ms_form *form, double *low, double *high) {
+void ms_shift_range(const ms_walk *walk, const ms_form *form, double *low, double *high) {
   bounds range = range_of(walk, form, 0);
   *low = range.low;
   *high = range.high;
@@ -90,8 +90,8 @@ static bool shift_quadratic(ms_walk *walk, bool left, const ms_abstract_value *o
   ms_abstract_value shifted = ms_abstract_value_scalar();
   const ms_form by = ms_form_constant(power);
   const ms_abstract_value factor = ms_abstract_value_number(&by);
-  ms_walk_operate(walk, left ? MS_OP_MUL : MS_OP_DIV, operand, &factor, &shifted);
-  return ms_walk_whole(walk, &shifted, value);
+  ms_arithmetic_operate(walk, left ? MS_OP_MUL : MS_OP_DIV, operand, &factor, &shifted);
+  return ms_arithmetic_floor(walk, &shifted, value);
 }
 
 bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_abstract_value *value) {
@@ -100,19 +100,19 @@ bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_abstract_v
   ms_form result;
   bool left = strcmp(name, "bit.lshift") == 0, logical = strcmp(name, "bit.rshift") == 0;
   if ((!left && !logical && strcmp(name, "bit.arshift") != 0) || node->kids != 3) return false;
-  ms_walk_value(walk, node->kid[1], &operand);
-  ms_walk_value(walk, node->kid[2], &amount);
+  ms_evaluate(walk, node->kid[1], &operand);
+  ms_evaluate(walk, node->kid[2], &amount);
   if (!is_whole(&operand) || amount.kind != MS_ABSTRACT_VALUE_NUMBER) return false;
   if (!ms_form_is_constant(&amount.form)) return false;
   if (amount.form.constant < 0 || amount.form.constant > 20) return false;
   int64_t power = (int64_t)1 << amount.form.constant;
   double scale = left ? (double)power : 1;
   bounds range;
-  ms_walk_number_range(walk, &operand, &range.low, &range.high);
+  ms_arithmetic_range(walk, &operand, &range.low, &range.high);
   if (!(range.low * scale >= (logical ? 0 : -LIMIT) && range.high * scale < LIMIT)) return false;
   if (operand.quadratic != NULL) return shift_quadratic(walk, left, &operand, power, value);
   bool known = left ? ms_form_add(&result, &zero, &operand.form, power)
-                    : ms_walk_floor(walk, &operand.form, power, &result);
+                    : ms_subscript_floor(walk, &operand.form, power, &result);
   if (known) *value = ms_abstract_value_number(&result);
   return known;
 }

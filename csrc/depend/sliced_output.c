@@ -5,7 +5,7 @@
 
 #include "depend/capture_path.h"
 #include "depend/evaluate.h"
-#include "depend/record_access.h"
+#include "depend/footprint.h"
 #include "depend/scalar.h"
 
 /* Looks for a mention of a table that is not `t[key] = ...`. */
@@ -23,7 +23,7 @@ static bool is_element_target(const ms_node *table) {
 
 static bool look(ms_node *node, void *context) {
   mention *seen = context;
-  if (!ms_capture_is(seen->capture, node)) return true;
+  if (!ms_capture_path_is(seen->capture, node)) return true;
   if (is_element_target(node)) {
     seen->assigned = true;
   } else {
@@ -74,14 +74,14 @@ static bool may_meet(const ms_walk *walk, int64_t capture, const ms_subscript *s
 }
 
 bool ms_sliced_output_assign(ms_walk *walk, ms_node *target) {
-  int64_t capture = ms_loop_capture_of(walk->loop, target->kid[0]);
+  int64_t capture = ms_capture_path_of(walk->loop, target->kid[0]);
   if (capture < 0 || !walk->sliced[capture] || walk->functions > 0) return false;
   if (walk->literal != NULL) return false; /* its text is the body's, but not its iteration's */
   ms_abstract_value key;
-  ms_walk_value(walk, target->kid[1], &key);
+  ms_evaluate(walk, target->kid[1], &key);
   const ms_subscript subscript = ms_abstract_value_subscript(&key);
   if (!follows_index(&subscript) || may_meet(walk, capture, &subscript)) return false;
-  ms_walk_record_element(walk, (uint32_t)capture, &subscript, 1, true, target);
+  ms_footprint_add_element(walk, (uint32_t)capture, &subscript, 1, true, target);
   return true;
 }
 

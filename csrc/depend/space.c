@@ -71,9 +71,9 @@ static void set_range(ms_domain *domain, uint32_t k, const ms_range *range) {
 /* Whether a node is a call of the builtin that has this name. */
 static bool is_call_of(const ms_walk *walk, const ms_node *node, const char *name) {
   if (node->kind != MS_CALL || node->kids < 2) return false;
-  int64_t capture = ms_loop_capture_of(walk->loop, node->kid[0]);
+  int64_t capture = ms_capture_path_of(walk->loop, node->kid[0]);
   if (capture < 0) return false;
-  ms_meaning means = ms_walk_meaning(walk, (uint32_t)capture);
+  ms_meaning means = ms_inline_meaning(walk, (uint32_t)capture);
   const ms_binding *binding = &walk->bindings[means.binding];
   return means.depth == walk->loop->captures[capture].field_count &&
          binding->kind == MS_BIND_BUILTIN && strcmp(binding->name, name) == 0;
@@ -90,7 +90,7 @@ static bool add_ends(ms_walk *walk, ms_node *node, const char *extreme, ms_bound
     return true;
   }
   ms_abstract_value value;
-  ms_walk_value(walk, node, &value);
+  ms_evaluate(walk, node, &value);
   if (value.kind != MS_ABSTRACT_VALUE_NUMBER || ends->count == MS_MAX_BOUNDS) return false;
   ends->form[ends->count++] = value.form;
   return true;
@@ -135,7 +135,7 @@ static bool collapse_one(ms_walk *walk, ms_domain *domain, ms_node *node) {
   ms_form one = ms_form_constant(1);
   ms_abstract_value step = ms_abstract_value_number(&one);
   ms_bounds start = {0}, limit = {0};
-  if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &step);
+  if (node->kid[2] != NULL) ms_evaluate(walk, node->kid[2], &step);
   if (step.kind != MS_ABSTRACT_VALUE_NUMBER || !ms_form_is_constant(&step.form)) return false;
   if (step.form.constant == 0 || node->symbols[0]->assigned) return false;
   bool up = step.form.constant > 0;
@@ -151,7 +151,7 @@ static bool collapse_one(ms_walk *walk, ms_domain *domain, ms_node *node) {
   domain->dim[k].name = node->symbols[0]->name;
   domain->dim_count++;
   ms_abstract_value value = index_of(domain, k);
-  ms_walk_set_symbol(walk, node->symbols[0], &value);
+  ms_variable_value_set(walk, node->symbols[0], &value);
   return true;
 }
 

@@ -17,7 +17,7 @@ static const char *noun_of(ms_binding_kind kind) {
 static const char *tie_words(ms_walk *walk, const ms_scalar_plan *plan, const char **fix) {
   ms_binding_kind kind = walk->bindings[plan->capture].kind;
   if (kind == MS_BIND_NUMBER) return NULL;
-  const char *noun = noun_of(kind), *name = ms_binding_path(walk, walk->arena, plan->capture);
+  const char *noun = noun_of(kind), *name = ms_explain_path(walk, walk->arena, plan->capture);
   *fix = ms_arena_format(walk->arena, "if any index is to go before it: %s = %smath.huge", name,
                          plan->tie_op == MS_REDUCE_MIN ? "" : "-");
   const char *words = ms_arena_format(walk->arena,
@@ -34,7 +34,7 @@ const char *ms_start_words(ms_walk *walk, const ms_scalar_plan *plan, const char
   bool extreme = plan->op == MS_REDUCE_MIN || plan->op == MS_REDUCE_MAX;
   bool any = plan->op == MS_REDUCE_AND || plan->op == MS_REDUCE_OR || plan->op == MS_REDUCE_WITH;
   if (noun == NULL || any || plan->unset) return NULL;
-  const char *name = ms_binding_path(walk, walk->arena, plan->capture);
+  const char *name = ms_explain_path(walk, walk->arena, plan->capture);
   *fix = extreme ? ms_arena_format(walk->arena,
                                    "if that need not count: %s = nil  ... if not %s "
                                    "or value %c %s then %s = value end",
@@ -44,7 +44,7 @@ const char *ms_start_words(ms_walk *walk, const ms_scalar_plan *plan, const char
   const char *words = ms_arena_format(walk->arena,
                                       "is %s before the loop, and the reduction '%s' starts from a "
                                       "number",
-                                      noun, ms_reduce_name(plan->op));
+                                      noun, ms_reduce_op_name(plan->op));
   walk->failed = walk->failed || name == NULL || *fix == NULL || words == NULL;
   return words;
 }
@@ -60,14 +60,14 @@ static const ms_node *mentioned(const ms_capture *capture, const ms_node *node) 
   while (node->kind == MS_PAREN) node = node->kid[0];
   if (node->kind == MS_BINARY && node->op == MS_OP_OR && node->kid[1]->kind == MS_STRING)
     node = node->kid[0];
-  return ms_capture_is(capture, node) ? node : NULL;
+  return ms_capture_path_is(capture, node) ? node : NULL;
 }
 
 /* s = s .. e */
 static const ms_node *appended(const ms_capture *capture, const ms_node *assign) {
   if (assign->targets != 1 || assign->kids != 2) return NULL;
   const ms_node *value = assign->kid[1];
-  if (!ms_capture_is(capture, assign->kid[0])) return NULL;
+  if (!ms_capture_path_is(capture, assign->kid[0])) return NULL;
   while (value->kind == MS_PAREN) value = value->kid[0];
   if (value->kind != MS_BINARY || value->op != MS_OP_CONCAT) return NULL;
   return mentioned(capture, value->kid[0]);
@@ -85,7 +85,7 @@ static bool visit(ms_node *node, void *context) {
     if (at->first == NULL) at->first = old;
     return false;
   }
-  if (ms_capture_is(at->capture, node)) at->only = false;
+  if (ms_capture_path_is(at->capture, node)) at->only = false;
   return at->only;
 }
 
@@ -96,7 +96,7 @@ const char *ms_start_appended(ms_walk *walk, ms_node *body, uint32_t index, cons
   ms_node_walk(body, visit, &at);
   if (at.first == NULL || !at.only) return NULL;
   *place = at.first;
-  const char *name = ms_binding_path(walk, walk->arena, index);
+  const char *name = ms_explain_path(walk, walk->arena, index);
   const char *fix = ms_arena_format(walk->arena,
                                     "collect the pieces: local parts = {}  ... parts[#parts + 1] = "
                                     "piece  ... %s = %s .. table.concat(parts)",

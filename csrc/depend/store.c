@@ -38,7 +38,7 @@ static bool find_carried_field(ms_walk *walk, bool proven, int64_t field, const 
 static void find_field_store(ms_walk *walk, bool proven, const ms_node *node) {
   const ms_tree *tree = walk->loop->tree;
   const ms_node *table = node->kid[0];
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   if (find_carried_field(walk, proven, capture, node)) return;
   const char *alias = capture >= 0 ? walk->bindings[capture].alias : NULL;
   int field = (int)(node->end - node->begin), whole = (int)(table->end - table->begin);
@@ -65,14 +65,14 @@ static void find_field_store(ms_walk *walk, bool proven, const ms_node *node) {
 /* Whether a target is a constant field of a table that the body can reach otherwise, too. */
 static bool is_shared_field(const ms_walk *walk, const ms_node *node) {
   if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return false;
-  int64_t field = ms_loop_capture_of(walk->loop, node);
+  int64_t field = ms_capture_path_of(walk->loop, node);
   if (field >= 0 && walk->bindings[field].aliased) return true;
-  return ms_loop_capture_of(walk->loop, node->kid[0]) >= 0;
+  return ms_capture_path_of(walk->loop, node->kid[0]) >= 0;
 }
 
 /* table.insert(t, v), by whatever name; `t[#t + 1] = v` takes only the first value of a call. */
 static bool is_insert(const ms_walk *walk, const ms_node *node) {
-  int64_t callee = node->kind == MS_CALL ? ms_loop_capture_of(walk->loop, node->kid[0]) : -1;
+  int64_t callee = node->kind == MS_CALL ? ms_capture_path_of(walk->loop, node->kid[0]) : -1;
   if (callee < 0 || node->kids != 3 || walk->bindings[callee].kind != MS_BIND_BUILTIN) return false;
   return strcmp(walk->bindings[callee].name, "table.insert") == 0;
 }
@@ -110,10 +110,10 @@ static const char *counting_fix(ms_walk *walk, const ms_node *node) {
 /* The captured plain table that a path means or begins with, or -1; *inner: it goes on from there.
  */
 static int64_t table_of(const ms_walk *walk, const ms_node *node, bool *inner) {
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   for (*inner = false; capture < 0 && node->kind == MS_INDEX; *inner = true) {
     node = node->kid[0];
-    capture = ms_loop_capture_of(walk->loop, node);
+    capture = ms_capture_path_of(walk->loop, node);
   }
   if (capture < 0 || walk->bindings[capture].kind != MS_BIND_TABLE) return -1;
   return walk->bindings[capture].depth == walk->loop->captures[capture].field_count ? capture : -1;
@@ -132,7 +132,7 @@ static bool is_target(const ms_node *node) {
 
 static bool look_for_use(ms_node *node, void *context) {
   use *look = context;
-  if (!ms_capture_is(look->capture, node)) return true;
+  if (!ms_capture_path_is(look->capture, node)) return true;
   const ms_node *element = node->parent, *within = element;
   bool indexed = element->kind == MS_INDEX && node->ordinal == 0;
   while (indexed && within->parent->kind == MS_INDEX && within->ordinal == 0)
@@ -288,7 +288,7 @@ static bool find_no_table(ms_walk *walk, bool proven, const ms_node *node) {
                                       [MS_BIND_NUMBER] = "a number",
                                       [MS_BIND_BOOLEAN] = "a boolean",
                                       [MS_BIND_STRING] = "a string"};
-  int64_t capture = node->kind == MS_INDEX ? ms_loop_capture_of(walk->loop, node->kid[0]) : -1;
+  int64_t capture = node->kind == MS_INDEX ? ms_capture_path_of(walk->loop, node->kid[0]) : -1;
   if (capture < 0 || walk->loop->captures[capture].assigned) return false;
   if (walk->bindings[capture].depth != walk->loop->captures[capture].field_count) return false;
   ms_binding_kind kind = walk->bindings[capture].kind;

@@ -14,7 +14,7 @@ static bool look_for_names(ms_node *node, void *context) {
   names *look = context;
   const ms_loop *loop = look->walk->loop;
   bool index = false;
-  if (ms_loop_capture_of(loop, node) >= 0 || node->kind == MS_NUMBER) return false;
+  if (ms_capture_path_of(loop, node) >= 0 || node->kind == MS_NUMBER) return false;
   for (uint32_t i = 0; i < loop->index_count && node->kind == MS_NAME; i++)
     index = index || loop->indices[i] == node->symbol;
   look->index = look->index || index;
@@ -30,7 +30,7 @@ bool ms_store_key_is_own(const ms_walk *walk, ms_node *key) {
 }
 
 bool ms_store_key_is_counter(const ms_walk *walk, const ms_node *key) {
-  int64_t capture = ms_loop_capture_of(walk->loop, key);
+  int64_t capture = ms_capture_path_of(walk->loop, key);
   return capture >= 0 && walk->loop->captures[capture].assigned &&
          walk->bindings[capture].kind == MS_BIND_NUMBER;
 }

@@ -10,7 +10,7 @@
 
 bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim) {
   for (uint32_t p = 0; p < patterns->count; p++) {
-    if (!ms_component_is_zero(&patterns->item[p].at[dim])) return false;
+    if (!ms_distance_is_zero(&patterns->item[p].at[dim])) return false;
   }
   return true;
 }
@@ -49,7 +49,7 @@ static bool stratifies(const query *loop, uint32_t set) {
   for (uint32_t p = 0; p < loop->patterns->count; p++) {
     bool zero = false;
     for (uint32_t k = 0; k < loop->dims; k++) {
-      zero = zero || ((set >> k & 1) != 0 && ms_component_is_zero(&loop->patterns->item[p].at[k]));
+      zero = zero || ((set >> k & 1) != 0 && ms_distance_is_zero(&loop->patterns->item[p].at[k]));
     }
     if (!zero) return false;
   }
@@ -89,7 +89,7 @@ static bool try_rotate(const query *loop, ms_choice *choice) {
 
 static bool never_negative(const query *loop, uint32_t dim) {
   for (uint32_t p = 0; p < loop->patterns->count; p++) {
-    if (!ms_component_is_never_negative(&loop->patterns->item[p].at[dim])) return false;
+    if (!ms_distance_is_never_negative(&loop->patterns->item[p].at[dim])) return false;
   }
   return true;
 }
@@ -112,7 +112,7 @@ static bool carried_by(const query *loop, uint32_t m) {
   for (uint32_t p = 0; p < loop->patterns->count; p++) {
     bool carried = false;
     for (uint32_t k = 0; k < m; k++)
-      carried = carried || ms_component_is_never_zero(&loop->patterns->item[p].at[k]);
+      carried = carried || ms_distance_is_never_zero(&loop->patterns->item[p].at[k]);
     if (!carried) return false;
   }
   return true;
@@ -122,8 +122,7 @@ static bool carried_by(const query *loop, uint32_t m) {
 static uint32_t longest_from(const query *loop, uint32_t first) {
   uint32_t best = first;
   for (uint32_t k = first + 1; k < loop->dims; k++) {
-    if (ms_domain_extent(loop->conflicts->domain, k) >
-        ms_domain_extent(loop->conflicts->domain, best))
+    if (ms_extent_of(loop->conflicts->domain, k) > ms_extent_of(loop->conflicts->domain, best))
       best = k;
   }
   return best;
@@ -132,13 +131,13 @@ static uint32_t longest_from(const query *loop, uint32_t first) {
 /* Whether a plane of the row has two iterations that differ in dimension k. */
 static bool varies(const query *loop, const int64_t *row, uint32_t k) {
   const ms_domain *domain = loop->conflicts->domain;
-  int64_t own = ms_domain_extent(domain, k);
+  int64_t own = ms_extent_of(domain, k);
   if (row[k] == 0) return own > 1;
   for (uint32_t other = 0; other < loop->dims; other++) {
     if (other == k || row[other] == 0) continue;
-    int64_t common = ms_greatest_divisor(row[k], row[other]);
-    if (ms_absolute(row[other]) / common < own &&
-        ms_absolute(row[k]) / common < ms_domain_extent(domain, other))
+    int64_t common = ms_integer_gcd(row[k], row[other]);
+    if (ms_integer_absolute(row[other]) / common < own &&
+        ms_integer_absolute(row[k]) / common < ms_extent_of(domain, other))
       return true;
   }
   return false;
@@ -175,7 +174,7 @@ static bool try_rounds(const query *loop, ms_choice *choice) {
   uint32_t best = 0;
   for (uint32_t k = 1; k < loop->dims; k++) {
     if (!ms_strategy_may_cut(loop->patterns, k)) continue;
-    bool several = ms_domain_extent(loop->conflicts->domain, k) > 1;
+    bool several = ms_extent_of(loop->conflicts->domain, k) > 1;
     if (best == 0 || several) best = k;
     if (several) break;
   }

@@ -7,14 +7,14 @@
 #include "depend/abstract_view.h"
 #include "depend/condition.h"
 #include "depend/evaluate.h"
+#include "depend/footprint.h"
 #include "depend/impure.h"
 #include "depend/piece.h"
-#include "depend/record_access.h"
 #include "depend/subscript.h"
 #include "depend/variable_value.h"
 
 /* A view of a whole array, for its maker to fill; NULL, and the walk has failed, without memory. */
-ms_abstract_view *ms_walk_new_view(ms_walk *walk, uint32_t binding) {
+ms_abstract_view *ms_subscript_new_view(ms_walk *walk, uint32_t binding) {
   size_t room = walk->bindings[binding].dim_count * sizeof(ms_subscript);
   ms_abstract_view *view = ms_arena_take(walk->arena, 1, sizeof *view + room);
   walk->failed = walk->failed || view == NULL;
@@ -22,8 +22,8 @@ ms_abstract_view *ms_walk_new_view(ms_walk *walk, uint32_t binding) {
   return view;
 }
 
-void ms_walk_view(ms_walk *walk, uint32_t binding, ms_abstract_value *value) {
-  ms_abstract_view *view = ms_walk_new_view(walk, binding);
+void ms_subscript_whole_array(ms_walk *walk, uint32_t binding, ms_abstract_value *value) {
+  ms_abstract_view *view = ms_subscript_new_view(walk, binding);
   *value = ms_abstract_value_scalar();
   if (view != NULL) *value = (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_VIEW, .view = view};
 }
@@ -34,17 +34,17 @@ static uint32_t list_of(const ms_walk *walk, const ms_abstract_value *object) {
 }
 
 /* What indexing an object with something unknown gives: any part of it. */
-void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node *node,
-                  ms_abstract_value *value) {
+void ms_subscript_part(ms_walk *walk, const ms_abstract_value *object, const ms_node *node,
+                       ms_abstract_value *value) {
   if (object->kind == MS_ABSTRACT_VALUE_NUMBER || object->kind == MS_ABSTRACT_VALUE_SCALAR) {
     if (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING)
-      ms_walk_find_barred(walk, node->kid[1]->text, node);
+      ms_impure_find_barred(walk, node->kid[1]->text, node);
     *value = ms_abstract_value_scalar();
     return;
   }
-  uint64_t groups = ms_walk_groups_of(walk, object);
+  uint64_t groups = ms_footprint_groups(walk, object);
   bool plain = object->kind == MS_ABSTRACT_VALUE_OTHER && object->plain;
-  if (!plain) ms_walk_record_groups(walk, groups, false, node);
+  if (!plain) ms_footprint_add_groups(walk, groups, false, node);
   *value =
       ms_abstract_value_other(groups | walk->stored, object->captured || walk->stored_captured);
   bool class = walk->owns_objects && node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING &&
@@ -63,8 +63,8 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
   value->formed = object->formed;
   value->list = list_of(walk, object);
   value->metamethods = object->metamethods;
-  if (!object->plain_data) ms_walk_add_stored(walk, value);
-  ms_walk_event(walk, object, MS_EVENT_INDEX, node);
+  if (!object->plain_data) ms_variable_value_add_stored(walk, value);
+  ms_evaluate_event(walk, object, MS_EVENT_INDEX, node);
   if (ms_abstract_value_is_flat(object)) *value = ms_abstract_value_scalar();
 }
 
@@ -81,7 +81,7 @@ static void push_value(const ms_abstract_value *value, ms_abstract_view *view) {
 /* A copy of a view, for another subscript. */
 static ms_abstract_view *copy_view(ms_walk *walk, const ms_abstract_view *object,
                                    ms_abstract_value *value) {
-  ms_abstract_view *view = ms_walk_new_view(walk, object->binding);
+  ms_abstract_view *view = ms_subscript_new_view(walk, object->binding);
   *value = ms_abstract_value_scalar();
   if (view == NULL) return NULL;
   view->subscript_count = object->subscript_count;
@@ -102,14 +102,14 @@ static bool may_be_table(const ms_pieces *keys) {
   return false;
 }
 
-bool ms_walk_is_table_key(const ms_walk *walk, const ms_node *node) {
+bool ms_subscript_is_table_key(const ms_walk *walk, const ms_node *node) {
   const ms_table_key *at = walk->table_keys;
   while (at != NULL && at->node != node) at = at->previous;
   return at != NULL;
 }
 
 static void note_table_key(ms_walk *walk, const ms_node *node) {
-  if (ms_walk_is_table_key(walk, node)) return;
+  if (ms_subscript_is_table_key(walk, node)) return;
   ms_table_key *noted = ms_arena_take(walk->arena, 1, sizeof *noted);
   walk->failed = walk->failed || noted == NULL;
   if (noted == NULL) return;
@@ -125,7 +125,7 @@ static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
   const bool may_range = may_be_table(&keys);
   if (may_range) note_table_key(walk, node);
   if (may_range && ms_abstract_view_left(walk, views.piece[0].value.view) > 1) {
-    *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
+    *value = ms_abstract_value_other(ms_footprint_groups(walk, object), false);
     value->formed = true;
     return;
   }
@@ -151,7 +151,7 @@ static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
     push_value(&unknown, any);
     any->may_range = may_range;
   }
-  if (views.count > 1) *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
+  if (views.count > 1) *value = ms_abstract_value_other(ms_footprint_groups(walk, object), false);
 }
 
 /* An end of a range as pieces that are positions: a negative one counts from the dimension's end.
@@ -167,7 +167,7 @@ static bool find_end(ms_walk *walk, const ms_abstract_value *end, int64_t extent
     ms_abstract_value negative, from_end = *each;
     if (each->kind != MS_ABSTRACT_VALUE_NUMBER) return false;
     if (!ms_form_add(&from_end.form, &above, &each->form, 1)) return false;
-    ms_walk_compare(walk, MS_OP_LT, each, &none, &negative);
+    ms_condition_compare(walk, MS_OP_LT, each, &none, &negative);
     const ms_truth *truth = ms_abstract_value_truth(&negative);
     bool below = truth->exact && all.exact, other = below;
     const ms_guard *when = all.piece[p].when;
@@ -188,7 +188,7 @@ static bool find_ends(ms_walk *walk, ms_node *range, int64_t extent, ms_abstract
   for (uint32_t k = 0; k < range->kids; k++) {
     const ms_node *field = range->kid[k];
     ms_abstract_value end;
-    ms_walk_value(walk, field->kid[1], &end);
+    ms_evaluate(walk, field->kid[1], &end);
     bool several = range->kids == 1 && ms_node_is_multiple(field->kid[1]);
     if (field->kid[0] != NULL || several) known = false;
     known = known && find_end(walk, &end, extent, &ends[k]);
@@ -260,7 +260,7 @@ static void index_by_range(ms_walk *walk, const ms_abstract_value *object, ms_no
   if (views.count == 1)
     push_range(walk, first, (ms_subscript){0}, value);
   else
-    *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
+    *value = ms_abstract_value_other(ms_footprint_groups(walk, object), false);
 }
 
 /* Whether a value is views of one array whose subscripts come in the order of its dimensions, as
@@ -282,14 +282,14 @@ static bool index_by_key(ms_walk *walk, ms_node *key, ms_abstract_value *value) 
   const ms_abstract_value so_far = *value;
   if (key->kind != MS_TABLE) {
     ms_abstract_value at;
-    ms_walk_value(walk, key, &at);
+    ms_evaluate(walk, key, &at);
     index_by_value(walk, &so_far, &at, key, value);
     return value->kind == MS_ABSTRACT_VALUE_VIEW || value->pieces != NULL;
   }
   const ms_pieces views = ms_pieces_of(&so_far);
   if (!are_even(&views)) {
     ms_abstract_value ignored;
-    ms_walk_value(walk, key, &ignored);
+    ms_evaluate(walk, key, &ignored);
     return false;
   }
   index_by_range(walk, &so_far, key, value);
@@ -312,13 +312,13 @@ static void index_by_list(ms_walk *walk, const ms_abstract_view *object, ms_node
   bool known = is_subscripts(list, ms_abstract_view_left(walk, object));
   ms_abstract_value ignored;
   if (copy_view(walk, object, value) == NULL) return;
-  const uint64_t groups = ms_walk_groups_of(walk, value);
+  const uint64_t groups = ms_footprint_groups(walk, value);
   for (uint32_t k = 0; k < list->kids; k++) {
     if (known) {
       known = index_by_key(walk, list->kid[k]->kid[1], value);
     } else {
-      if (list->kid[k]->kid[0] != NULL) ms_walk_value(walk, list->kid[k]->kid[0], &ignored);
-      ms_walk_value(walk, list->kid[k]->kid[1], &ignored);
+      if (list->kid[k]->kid[0] != NULL) ms_evaluate(walk, list->kid[k]->kid[0], &ignored);
+      ms_evaluate(walk, list->kid[k]->kid[1], &ignored);
     }
   }
   if (known) return;
@@ -327,7 +327,7 @@ static void index_by_list(ms_walk *walk, const ms_abstract_view *object, ms_node
   value->formed = true;
 }
 
-bool ms_walk_is_indexed(const ms_walk *walk, const ms_abstract_value *object) {
+bool ms_subscript_is_of_array(const ms_walk *walk, const ms_abstract_value *object) {
   const ms_pieces all = ms_pieces_of(object);
   for (uint32_t p = 0; p < all.count; p++) {
     const ms_abstract_value *each = &all.piece[p].value;
@@ -338,33 +338,33 @@ bool ms_walk_is_indexed(const ms_walk *walk, const ms_abstract_value *object) {
 }
 
 /* Element `number`, from 1, of a captured list of which all elements are known. */
-bool ms_walk_element(ms_walk *walk, const ms_abstract_value *object, int64_t number,
-                     ms_abstract_value *value) {
+bool ms_subscript_element(ms_walk *walk, const ms_abstract_value *object, int64_t number,
+                          ms_abstract_value *value) {
   char name[16];
   if (number < 1 || number > 9999) return false;
   snprintf(name, sizeof name, MS_FIELD_ELEMENT, (unsigned)number);
-  if (!ms_walk_field(walk, object, name, value)) return false;
+  if (!ms_evaluate_field(walk, object, name, value)) return false;
   if (value->kind == MS_ABSTRACT_VALUE_OTHER) value->list = list_of(walk, object);
   return true;
 }
 
-void ms_walk_index(ms_walk *walk, const ms_abstract_value *object, ms_node *key, ms_node *whole,
-                   ms_abstract_value *value) {
+void ms_subscript_index(ms_walk *walk, const ms_abstract_value *object, ms_node *key,
+                        ms_node *whole, ms_abstract_value *value) {
   ms_abstract_value at = ms_abstract_value_scalar();
-  bool indexed = ms_walk_is_indexed(walk, object);
+  bool indexed = ms_subscript_is_of_array(walk, object);
   if (indexed && key->kind == MS_TABLE && object->kind == MS_ABSTRACT_VALUE_VIEW) {
     index_by_list(walk, object->view, key, value);
     return;
   }
-  if (indexed || key->kind != MS_STRING) ms_walk_value(walk, key, &at);
+  if (indexed || key->kind != MS_STRING) ms_evaluate(walk, key, &at);
   if (indexed && key->kind != MS_TABLE) {
     index_by_value(walk, object, &at, key, value);
   } else {
-    ms_walk_part(walk, object, whole, value);
+    ms_subscript_part(walk, object, whole, value);
   }
 }
 
-bool ms_walk_floor(ms_walk *walk, const ms_form *form, int64_t divisor, ms_form *quotient) {
+bool ms_subscript_floor(ms_walk *walk, const ms_form *form, int64_t divisor, ms_form *quotient) {
   for (uint32_t k = 0; k <= walk->scope_count && k < MS_MAX_INNER; k++) {
     ms_inner inner = {.total = true};
     ms_form variable = {0};

@@ -35,8 +35,8 @@ static bool is_index_name(const ms_tally *all, const ms_node *node) {
 static const ms_node *equal_to(const ms_capture *capture, const ms_node *test) {
   test = ms_node_bare(test);
   if (test->kind != MS_BINARY || test->op != MS_OP_EQ) return NULL;
-  bool right = ms_capture_is(capture, ms_node_bare(test->kid[1]));
-  if (!right && !ms_capture_is(capture, ms_node_bare(test->kid[0]))) return NULL;
+  bool right = ms_capture_path_is(capture, ms_node_bare(test->kid[1]));
+  if (!right && !ms_capture_path_is(capture, ms_node_bare(test->kid[0]))) return NULL;
   return test->kid[right ? 0 : 1];
 }
 
@@ -54,7 +54,7 @@ static bool is_tie(const ms_tally *all, const ms_node *test, const ms_node *bloc
   test = ms_node_bare(test);
   uint32_t places;
   for (uint32_t k = 0; test->kind == MS_BINARY && k < 2; k++) {
-    int64_t at = ms_loop_capture_of(all->loop, ms_node_bare(test->kid[k]));
+    int64_t at = ms_capture_path_of(all->loop, ms_node_bare(test->kid[k]));
     ms_reduce_form is = {0};
     const ms_node *other;
     if (at < 0) continue;
@@ -62,7 +62,7 @@ static bool is_tie(const ms_tally *all, const ms_node *test, const ms_node *bloc
     const ms_node *value = ms_extreme_given(block, capture, &places);
     if (value == NULL || !ms_extreme_compares(capture, test, &other, &is)) continue;
     *tie = (ms_tie){.capture = (uint32_t)at, .op = is.op, .wins = is.wins};
-    return is_index(all, value) && ms_node_same_value(all, other, value);
+    return is_index(all, value) && ms_tally_same_value(all, other, value);
   }
   return false;
 }
@@ -76,7 +76,7 @@ static bool find_ties(const ms_tally *all, const ms_capture *capture, const ms_n
   const ms_node *value = equal_to(capture, equal);
   if (value == NULL || is->tie_count == MS_MOST_TIES) return false;
   const ms_node *given = ms_extreme_given(block, capture, &places);
-  if (given == NULL || !ms_node_same_value(all, value, given)) return false;
+  if (given == NULL || !ms_tally_same_value(all, value, given)) return false;
   sides(rest, MS_OP_OR, &rest, &more);
   ms_tie *tie = &is->ties[is->tie_count];
   if (!is_tie(all, rest, block, tie) || ms_tie_of(is, tie->capture) > 0) return false;

@@ -25,7 +25,7 @@ typedef struct span {
 
 /* vector = vector * factor - other * scale, all divided by what they share; false on overflow. */
 static bool eliminate(int64_t *vector, const int64_t *other, uint32_t pivot, uint32_t dims) {
-  int64_t common = ms_greatest_divisor(vector[pivot], other[pivot]);
+  int64_t common = ms_integer_gcd(vector[pivot], other[pivot]);
   int64_t factor = other[pivot] / common, scale = vector[pivot] / common;
   for (uint32_t k = 0; k < dims; k++) {
     int64_t left, right;
@@ -33,7 +33,7 @@ static bool eliminate(int64_t *vector, const int64_t *other, uint32_t pivot, uin
     if (__builtin_mul_overflow(other[k], scale, &right)) return false;
     if (__builtin_sub_overflow(left, right, &vector[k])) return false;
   }
-  ms_row_make_primitive(vector, dims);
+  ms_integer_make_primitive(vector, dims);
   return true;
 }
 
@@ -47,7 +47,7 @@ static int span_add(span *all, const int64_t *vector, uint32_t dims) {
   }
   for (uint32_t k = 0; k < dims; k++) {
     if (rest[k] == 0) continue;
-    ms_row_make_primitive(rest, dims);
+    ms_integer_make_primitive(rest, dims);
     memcpy(all->vector[all->rank], rest, sizeof rest);
     all->pivot[all->rank++] = k;
     return 1;
@@ -62,7 +62,7 @@ static bool is_orthogonal(const void *context, const int64_t *row, uint32_t dims
   int64_t common = 0;
   while (first < dims && row[first] == 0) first++;
   if (first == dims || row[first] < 0) return false;
-  for (uint32_t k = 0; k < dims; k++) common = ms_greatest_divisor(common, row[k]);
+  for (uint32_t k = 0; k < dims; k++) common = ms_integer_gcd(common, row[k]);
   for (uint32_t v = 0; v < all->rank; v++) {
     if (dot(all->vector[v], row, dims) != 0) return false;
   }
@@ -78,14 +78,14 @@ static bool complement(const span *all, int64_t *row, uint32_t dims) {
   for (uint32_t v = all->rank; v-- > 0;) {
     const int64_t *vector = all->vector[v];
     int64_t rest = dot(vector, row, dims), own = vector[all->pivot[v]];
-    int64_t common = ms_greatest_divisor(rest, own);
+    int64_t common = ms_integer_gcd(rest, own);
     for (uint32_t k = 0; k < dims; k++) {
       if (__builtin_mul_overflow(row[k], own / common, &row[k])) return false;
       if (row[k] > MS_FORM_COEFFICIENT || row[k] < -MS_FORM_COEFFICIENT) return false;
     }
     row[all->pivot[v]] = -rest / common;
   }
-  ms_row_make_primitive(row, dims);
+  ms_integer_make_primitive(row, dims);
   uint32_t first = 0;
   while (first < dims && row[first] == 0) first++;
   for (uint32_t k = 0; k < dims && row[first] < 0; k++) {

@@ -12,7 +12,7 @@ static bool is_of_array(const ms_tally *all, const ms_node *node) {
   while (node->kind == MS_INDEX && capture < 0) {
     if (node->kid[1]->kind == MS_STRING) return false;
     node = node->kid[0];
-    capture = ms_loop_capture_of(all->loop, node);
+    capture = ms_capture_path_of(all->loop, node);
   }
   if (capture < 0 || all->loop->captures[capture].assigned) return false;
   const ms_binding *binding = &all->walk->bindings[capture];
@@ -22,7 +22,7 @@ static bool is_of_array(const ms_tally *all, const ms_node *node) {
 
 /* A number, string, array, table or function from outside. */
 static bool is_captured(const ms_tally *all, const ms_node *node) {
-  int64_t capture = ms_loop_capture_of(all->loop, node);
+  int64_t capture = ms_capture_path_of(all->loop, node);
   if (capture < 0 || all->loop->captures[capture].assigned) return false;
   const ms_binding *binding = &all->walk->bindings[capture];
   return binding->depth == all->loop->captures[capture].field_count &&
@@ -49,7 +49,7 @@ static bool is_local(const ms_tally *all, const ms_symbol *symbol) {
 static bool is_of_builtin(const ms_tally *all, const ms_node *call) {
   static const char *const others[] = {"tostring", "string.format", "string.rep", "string.lower",
                                        "string.upper"};
-  const char *name = ms_node_builtin(all, call->kid[0]);
+  const char *name = ms_tally_builtin(all, call->kid[0]);
   if (name == NULL || strcmp(name, "math.randomseed") == 0) return false;
   for (size_t n = 0; n < sizeof others / sizeof others[0]; n++) {
     if (strcmp(name, others[n]) == 0) return true;

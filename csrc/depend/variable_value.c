@@ -6,21 +6,21 @@
 #include "depend/abstract_view.h"
 #include "depend/capture_path.h"
 #include "depend/evaluate.h"
+#include "depend/footprint.h"
 #include "depend/gather.h"
 #include "depend/inline.h"
 #include "depend/local_value.h"
 #include "depend/piece.h"
-#include "depend/record_access.h"
 #include "depend/scalar.h"
 #include "depend/sliced_output.h"
 #include "depend/store.h"
 #include "depend/subscript.h"
 #include "depend/variable_value.h"
 
-void ms_walk_store(ms_walk *walk, const ms_abstract_value *value) {
+void ms_variable_value_store(ms_walk *walk, const ms_abstract_value *value) {
   uint64_t before = walk->stored;
   bool captured = value->kind == MS_ABSTRACT_VALUE_OTHER && value->captured;
-  walk->stored |= ms_walk_groups_of(walk, value);
+  walk->stored |= ms_footprint_groups(walk, value);
   if (walk->stored != before || (captured && !walk->stored_captured)) walk->changed = true;
   walk->stored_captured = walk->stored_captured || captured;
   if (value->kind != MS_ABSTRACT_VALUE_OTHER) return;
@@ -33,7 +33,7 @@ void ms_walk_store(ms_walk *walk, const ms_abstract_value *value) {
   if (walk->stored_impure == NULL) walk->stored_impure = value->impure;
 }
 
-void ms_walk_own_objects(ms_walk *walk, ms_abstract_value *class) {
+void ms_variable_value_own_objects(ms_walk *walk, ms_abstract_value *class) {
   if (class->kind != MS_ABSTRACT_VALUE_OTHER || !class->exact) return;
   if (!walk->bindings[class->binding].kept) return;
   walk->changed = walk->changed || !walk->owns_objects;
@@ -41,7 +41,7 @@ void ms_walk_own_objects(ms_walk *walk, ms_abstract_value *class) {
   class->changes = class->captured = false;
 }
 
-void ms_walk_add_stored(const ms_walk *walk, ms_abstract_value *value) {
+void ms_variable_value_add_stored(const ms_walk *walk, ms_abstract_value *value) {
   if (value->kind != MS_ABSTRACT_VALUE_OTHER) return;
   value->changes = value->changes || walk->stored_changes;
   value->metamethods |= walk->stored_metamethods;
@@ -49,12 +49,12 @@ void ms_walk_add_stored(const ms_walk *walk, ms_abstract_value *value) {
 }
 
 /* What a variable is that may be either of two values. */
-ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a,
-                                 const ms_abstract_value *b) {
+ms_abstract_value ms_variable_value_either(const ms_walk *walk, const ms_abstract_value *a,
+                                           const ms_abstract_value *b) {
   bool simple_a = a->kind <= MS_ABSTRACT_VALUE_SCALAR,
        simple_b = b->kind <= MS_ABSTRACT_VALUE_SCALAR;
   if (simple_a && simple_b) return ms_abstract_value_scalar();
-  uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
+  uint64_t groups = ms_footprint_groups(walk, a) | ms_footprint_groups(walk, b);
   ms_abstract_value value = ms_abstract_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
   value.changer = a->changes && a->changer != NULL ? a->changer : b->changes ? b->changer : NULL;
@@ -76,9 +76,10 @@ ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a
   return value;
 }
 
-void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_value *value) {
+void ms_variable_value_join(ms_walk *walk, ms_abstract_value **slot,
+                            const ms_abstract_value *value) {
   ms_abstract_value scalar = ms_abstract_value_scalar();
-  ms_abstract_value joined = ms_walk_either(walk, *slot == NULL ? &scalar : *slot, value);
+  ms_abstract_value joined = ms_variable_value_either(walk, *slot == NULL ? &scalar : *slot, value);
   ms_abstract_value *old = *slot;
   if (old == NULL) {
     *slot = ms_arena_take(walk->arena, 1, sizeof **slot);
@@ -99,11 +100,11 @@ void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_val
   **slot = joined;
 }
 
-void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value) {
+void ms_variable_value_set(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value) {
   ms_abstract_value **slot = &walk->symbol_value[symbol->index];
   if (symbol->assigned) {
-    ms_walk_hold(walk, symbol, value);
-    ms_walk_join(walk, slot, value);
+    ms_local_value_hold(walk, symbol, value);
+    ms_variable_value_join(walk, slot, value);
     return;
   }
   if (*slot == NULL) *slot = ms_arena_take(walk->arena, 1, sizeof **slot);
@@ -122,9 +123,9 @@ static const char *rebound_fix(ms_walk *walk, const ms_node *target) {
 }
 
 static void assign_name(ms_walk *walk, ms_node *target, const ms_abstract_value *value) {
-  int64_t capture = ms_loop_capture_of(walk->loop, target);
+  int64_t capture = ms_capture_path_of(walk->loop, target);
   if (capture >= 0) {
-    ms_meaning means = ms_walk_meaning(walk, (uint32_t)capture);
+    ms_meaning means = ms_inline_meaning(walk, (uint32_t)capture);
     const ms_binding *binding = &walk->bindings[means.binding];
     if (walk->frame != NULL)
       ms_walk_find_store(walk, true, NULL, target);
@@ -132,20 +133,20 @@ static void assign_name(ms_walk *walk, ms_node *target, const ms_abstract_value 
       ms_walk_find(walk, MS_REASON_REBOUND, true, target, rebound_fix(walk, target),
                    "the body assigns a captured variable that holds an array, table or function");
     if (ms_guard_is_never(walk->guard)) return;
-    ms_walk_join(walk, &walk->capture_value[capture], value);
+    ms_variable_value_join(walk, &walk->capture_value[capture], value);
     return;
   }
   if (target->symbol == NULL) return;
   for (uint32_t k = 0; k < walk->loop->index_count && walk->frame == NULL; k++) {
     if (walk->loop->indices[k] == target->symbol) return; /* private, and no longer affine */
   }
-  ms_walk_set_symbol(walk, target->symbol, value);
+  ms_variable_value_set(walk, target->symbol, value);
 }
 
 /* An assignment to this path is one to a field of a plain table; arrays have none to assign, and
  * say so when the loop runs. */
 static bool is_in_table(const ms_walk *walk, uint32_t capture) {
-  ms_meaning means = ms_walk_meaning(walk, capture);
+  ms_meaning means = ms_inline_meaning(walk, capture);
   return walk->bindings[means.binding].kind != MS_BIND_ARRAY ||
          means.depth == walk->loop->captures[capture].field_count;
 }
@@ -154,8 +155,8 @@ static bool is_in_table(const ms_walk *walk, uint32_t capture) {
 static void assign_view(ms_walk *walk, const ms_abstract_view *view, const ms_abstract_value *value,
                         ms_node *target) {
   bool row = view->range || view->may_range || ms_abstract_view_left(walk, view) > 0;
-  if (row) ms_walk_record(walk, value, false, target); /* it is copied */
-  ms_walk_record_view(walk, view, true, target);
+  if (row) ms_footprint_add(walk, value, false, target); /* it is copied */
+  ms_footprint_add_view(walk, view, true, target);
 }
 
 static void assign_elements(ms_walk *walk, const ms_abstract_value *place,
@@ -172,51 +173,51 @@ static void assign_elements(ms_walk *walk, const ms_abstract_value *place,
 /* A[i] of a vector of numbers. */
 static bool is_number_of_array(ms_walk *walk, ms_node *node) {
   ms_abstract_value object;
-  if (node->kind != MS_INDEX || ms_loop_capture_of(walk->loop, node) >= 0) return false;
-  ms_walk_value(walk, node->kid[0], &object);
-  return ms_walk_is_indexed(walk, &object) && object.kind == MS_ABSTRACT_VALUE_VIEW &&
+  if (node->kind != MS_INDEX || ms_capture_path_of(walk->loop, node) >= 0) return false;
+  ms_evaluate(walk, node->kid[0], &object);
+  return ms_subscript_is_of_array(walk, &object) && object.kind == MS_ABSTRACT_VALUE_VIEW &&
          ms_abstract_view_left(walk, object.view) == 1;
 }
 
-void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_abstract_value *value) {
+void ms_variable_value_assign(ms_walk *walk, ms_node *target, const ms_abstract_value *value) {
   if (target->kind == MS_NAME) {
     assign_name(walk, target, value);
     return;
   }
   ms_abstract_value object, place;
-  int64_t capture = ms_loop_capture_of(walk->loop, target);
+  int64_t capture = ms_capture_path_of(walk->loop, target);
   bool inlined = walk->frame != NULL;
   if (capture >= 0 && !inlined && ms_scalar_in_field(walk, (uint32_t)capture)) {
-    ms_walk_join(walk, &walk->capture_value[capture], value);
+    ms_variable_value_join(walk, &walk->capture_value[capture], value);
     return;
   }
   if (capture >= 0) {
     if (!is_in_table(walk, (uint32_t)capture)) return;
     ms_walk_find_store(walk, true, NULL, target);
-    ms_walk_store(walk, value);
+    ms_variable_value_store(walk, value);
     return;
   }
   if (!inlined && (ms_sliced_output_assign(walk, target) || ms_gather_assign(walk, target)))
     return; /* nothing reads it: the value goes nowhere else */
-  ms_walk_value(walk, target->kid[0], &object);
-  if (ms_walk_is_indexed(walk, &object)) {
-    ms_walk_index(walk, &object, target->kid[1], target, &place);
+  ms_evaluate(walk, target->kid[0], &object);
+  if (ms_subscript_is_of_array(walk, &object)) {
+    ms_subscript_index(walk, &object, target->kid[1], target, &place);
     if (place.kind == MS_ABSTRACT_VALUE_VIEW || place.pieces != NULL) {
       assign_elements(walk, &place, value, target);
     } else {
-      ms_walk_record_groups(walk, ms_walk_groups_of(walk, &place), true, target);
+      ms_footprint_add_groups(walk, ms_footprint_groups(walk, &place), true, target);
     }
     return;
   }
   ms_abstract_value key;
-  ms_walk_value(walk, target->kid[1], &key);
-  ms_walk_event(walk, &object, MS_EVENT_ASSIGN, target);
+  ms_evaluate(walk, target->kid[1], &key);
+  ms_evaluate_event(walk, &object, MS_EVENT_ASSIGN, target);
   bool plain = object.kind == MS_ABSTRACT_VALUE_OTHER && object.plain; /* itself no array */
-  uint64_t groups = plain ? 0 : ms_walk_groups_of(walk, &object);
-  if (groups != 0) ms_walk_record(walk, value, false, target);
-  ms_walk_record_groups(walk, groups, true, target);
-  ms_walk_store(walk, value);
-  ms_walk_store(walk, &key); /* what goes through the table gets it */
+  uint64_t groups = plain ? 0 : ms_footprint_groups(walk, &object);
+  if (groups != 0) ms_footprint_add(walk, value, false, target);
+  ms_footprint_add_groups(walk, groups, true, target);
+  ms_variable_value_store(walk, value);
+  ms_variable_value_store(walk, &key); /* what goes through the table gets it */
   if (is_number_of_array(walk, target->kid[0])) {
     ms_walk_find(walk, MS_REASON_TABLE_WRITE, false, target,
                  "give the array one dimension more, or assign the number itself",

@@ -88,7 +88,7 @@ static bool is_scattered(const work *now) {
   if (!now->walk.space->ordered || now->domain.dim_count == 1) return false;
   ms_choice choice = choose(now, &terms);
   if (ms_strategy_traits_of(choice.strategy)->any_axis) return false;
-  if (choice.strategy == MS_ROUNDS) return ms_domain_is_long(&now->domain, 1, choice.dim[1]);
+  if (choice.strategy == MS_ROUNDS) return ms_extent_is_long(&now->domain, 1, choice.dim[1]);
   return !cuts_one(&choice) || choice.dim[0] != 0;
 }
 
@@ -223,7 +223,7 @@ static int copy_domain(work *now, ms_verdict *verdict) {
   for (uint32_t k = 0; k < verdict->dim_count; k++) {
     verdict->index_name[k] = ms_arena_format(verdict->arena, "%s", now->domain.dim[k].name);
     if (verdict->index_name[k] == NULL) return -1;
-    ms_domain_describe(&now->domain, k, &verdict->extent[k]);
+    ms_extent_describe(&now->domain, k, &verdict->extent[k]);
   }
   return 0;
 }

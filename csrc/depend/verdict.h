@@ -229,7 +229,7 @@ void ms_verdict_destroy(ms_verdict **verdict);
 /* Names as users see them: "parallel", "local", "+". */
 const char *ms_decision_name(ms_decision decision);
 const char *ms_placement_name(ms_placement placement);
-const char *ms_reduce_name(ms_reduce_op op);
-const char *ms_wins_name(ms_reduce_wins wins);
+const char *ms_reduce_op_name(ms_reduce_op op);
+const char *ms_reduce_wins_name(ms_reduce_wins wins);
 
 #endif

@@ -13,13 +13,13 @@ const char *ms_placement_name(ms_placement placement) {
   return names[placement];
 }
 
-const char *ms_reduce_name(ms_reduce_op op) {
+const char *ms_reduce_op_name(ms_reduce_op op) {
   static const char *const names[] = {"+",  "*",       "min",      "max",      "and",
                                       "or", "bit.bor", "bit.band", "bit.bxor", "with"};
   return names[op];
 }
 
-const char *ms_wins_name(ms_reduce_wins wins) {
+const char *ms_reduce_wins_name(ms_reduce_wins wins) {
   static const char *const names[] = {"beyond", "equal", "unless"};
   return names[wins];
 }

@@ -8,14 +8,14 @@
 #include "depend/arithmetic.h"
 #include "depend/evaluate.h"
 #include "depend/flow.h"
+#include "depend/footprint.h"
 #include "depend/gather.h"
+#include "depend/generic_loop.h"
 #include "depend/inline.h"
-#include "depend/inner.h"
-#include "depend/iterated.h"
 #include "depend/literal.h"
 #include "depend/local_value.h"
+#include "depend/numeric_loop.h"
 #include "depend/piece.h"
-#include "depend/record_access.h"
 #include "depend/shift.h"
 #include "depend/sliced_output.h"
 #include "depend/variable_value.h"
@@ -30,7 +30,7 @@ static bool is_open(const ms_node *node) {
 ms_abstract_value ms_walk_beyond(const ms_walk *walk, const ms_abstract_value *first) {
   if (first->kind <= MS_ABSTRACT_VALUE_SCALAR) return ms_abstract_value_scalar();
   if (first->kind == MS_ABSTRACT_VALUE_VIEW)
-    return ms_abstract_value_other(ms_walk_groups_of(walk, first), false);
+    return ms_abstract_value_other(ms_footprint_groups(walk, first), false);
   ms_abstract_value value = *first;
   value.exact = value.callable = value.plain = false;
   value.list = 0;
@@ -48,7 +48,7 @@ void ms_walk_distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_
     walk->failed = true;
     return;
   }
-  for (uint32_t k = 0; k < count; k++) ms_walk_value(walk, values[k], &all[k]);
+  for (uint32_t k = 0; k < count; k++) ms_evaluate(walk, values[k], &all[k]);
   bool open = count > 0 && is_open(values[count - 1]);
   if (count > 0) last = all[count - 1];
   for (uint32_t k = 0; k < targets; k++) {
@@ -60,11 +60,11 @@ void ms_walk_distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_
 }
 
 static void give_symbol(ms_walk *walk, void *context, uint32_t k, const ms_abstract_value *value) {
-  ms_walk_set_symbol(walk, ((ms_node *)context)->symbols[k], value);
+  ms_variable_value_set(walk, ((ms_node *)context)->symbols[k], value);
 }
 
 static void give_target(ms_walk *walk, void *context, uint32_t k, const ms_abstract_value *value) {
-  ms_walk_assign(walk, ((ms_node *)context)->kid[k], value);
+  ms_variable_value_assign(walk, ((ms_node *)context)->kid[k], value);
 }
 
 /* ---- control ---- */
@@ -88,7 +88,7 @@ static ms_abstract_value take_start(ms_walk *walk, ms_abstract_value *ends) {
   ms_abstract_value zero = ms_abstract_value_number(&none), start = ends[0],
                     length = ms_abstract_value_scalar();
   if (start.quadratic == NULL || !ms_abstract_value_is_number(&ends[1])) return zero;
-  ms_walk_operate(walk, MS_OP_SUB, &ends[1], &start, &length);
+  ms_arithmetic_operate(walk, MS_OP_SUB, &ends[1], &start, &length);
   if (length.kind != MS_ABSTRACT_VALUE_NUMBER) return zero;
   ends[0] = zero;
   ends[1] = length;
@@ -100,7 +100,7 @@ static ms_abstract_value variable_from(ms_walk *walk, const ms_abstract_value *s
                                        const ms_form *variable) {
   const ms_abstract_value number = ms_abstract_value_number(variable);
   ms_abstract_value value = ms_abstract_value_scalar();
-  ms_walk_operate(walk, MS_OP_ADD, start, &number, &value);
+  ms_arithmetic_operate(walk, MS_OP_ADD, start, &number, &value);
   return value;
 }
 
@@ -110,30 +110,30 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_form one = ms_form_constant(1), variable;
   const ms_guard *guard = walk->guard;
   uint32_t scope = walk->scope_count, breaks = walk->breaks;
-  ms_walk_value(walk, node->kid[0], &ends[0]);
-  ms_walk_value(walk, node->kid[1], &ends[1]);
+  ms_evaluate(walk, node->kid[0], &ends[0]);
+  ms_evaluate(walk, node->kid[1], &ends[1]);
   ends[2] = ms_abstract_value_number(&one);
-  if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &ends[2]);
+  if (node->kid[2] != NULL) ms_evaluate(walk, node->kid[2], &ends[2]);
   const ms_abstract_value start = take_start(walk, ends);
-  ms_walk_count_trips(walk, &trips, ends);
+  ms_trips_count(walk, &trips, ends);
   uint32_t outside = walk->scope_count;
   bool exact = true;
-  bool known = ms_walk_quantify(walk, ends, &variable, &exact);
+  bool known = ms_numeric_loop_variable(walk, ends, &variable, &exact);
   ms_abstract_value value =
       known ? variable_from(walk, &start, &variable) : ms_abstract_value_scalar();
   if (node->symbols[0]->assigned) value = ms_abstract_value_scalar();
-  ms_walk_set_symbol(walk, node->symbols[0], &value);
-  bool possible = !known || !exact || ms_walk_leaves(node);
+  ms_variable_value_set(walk, node->symbols[0], &value);
+  bool possible = !known || !exact || ms_flow_leaves(node);
   walk->possible += possible;
   walk->loops++;
   trips.counted = known && ends[0].kind == MS_ABSTRACT_VALUE_NUMBER;
   if (trips.counted) trips.counter.at[MS_MAX_DIMS + walk->scope_count - 1] = 1;
-  ms_walk_begin_trips(walk, &trips);
+  ms_trips_begin(walk, &trips);
   ms_walk_block(walk, node->kid[3]);
   walk->loops--;
   walk->possible -= possible;
   walk->scope_count = outside;
-  if (!ms_walk_end_trips(walk, &trips)) walk->scope_count = scope;
+  if (!ms_trips_end(walk, &trips)) walk->scope_count = scope;
   walk->guard = guard;
   walk->breaks = breaks;
 }
@@ -145,16 +145,16 @@ static void walk_statements(ms_walk *walk, ms_node *block) {
 static void walk_repeat(ms_walk *walk, ms_node *node) {
   ms_abstract_value unused;
   const ms_guard *guard = walk->guard;
-  ms_entrance outer = ms_walk_enter(walk);
+  ms_entrance outer = ms_flow_enter(walk);
   uint32_t scope = walk->scope_count, breaks = walk->breaks;
   walk->possible++;
   walk->loops++;
   walk_statements(walk, node->kid[0]);
-  ms_walk_value(walk, node->kid[1], &unused);
+  ms_evaluate(walk, node->kid[1], &unused);
   walk->loops--;
   walk->possible--;
   walk->scope_count = scope;
-  ms_walk_close_jumps(walk, node->kid[0]);
+  ms_flow_close_jumps(walk, node->kid[0]);
   walk->block = outer;
   walk->guard = guard;
   walk->breaks = breaks;
@@ -166,26 +166,26 @@ static void walk_return(ms_walk *walk, ms_node *node) {
   if (called && node->kids == 0) ms_returns_add(walk, node, &nothing);
   for (uint32_t k = 0; k < node->kids; k++) {
     ms_abstract_value value;
-    ms_walk_value(walk, node->kid[k], &value);
+    ms_evaluate(walk, node->kid[k], &value);
     if (called) ms_returns_add(walk, node, &value);
     if (walk->functions > 0) {
-      ms_walk_store(walk, &value);
+      ms_variable_value_store(walk, &value);
     } else if (walk->literal != NULL) {
       ms_walk_give_literal(walk, node, &value);
     } else if (walk->frame != NULL) {
-      ms_walk_give_result(walk, node, &value);
+      ms_inline_result(walk, node, &value);
     }
   }
-  ms_walk_exit(walk, node);
+  ms_flow_exit(walk, node);
 }
 
 /* What guards mention stays in scope while they may be used. */
 void ms_walk_block(ms_walk *walk, ms_node *block) {
   const ms_guard *guard = walk->guard;
-  ms_entrance outer = ms_walk_enter(walk);
+  ms_entrance outer = ms_flow_enter(walk);
   uint32_t scope = walk->scope_count, jumps = walk->jump_count;
   walk_statements(walk, block);
-  ms_walk_close_jumps(walk, block);
+  ms_flow_close_jumps(walk, block);
   bool through = walk->guard == guard || ms_guard_is_never(walk->guard);
   if (through && walk->jump_count == jumps) walk->scope_count = scope;
   walk->block = outer;
@@ -196,7 +196,7 @@ void ms_walk_function(ms_walk *walk, ms_function *function) {
   ms_abstract_value any = ms_abstract_value_other(UINT64_MAX, true);
   uint32_t loops = walk->loops;
   for (uint32_t p = 0; p < function->parameter_count; p++)
-    ms_walk_set_symbol(walk, function->parameters[p], &any);
+    ms_variable_value_set(walk, function->parameters[p], &any);
   walk->functions++;
   walk->loops = 0;
   ms_walk_block(walk, function->body);
@@ -208,8 +208,8 @@ void ms_walk_function(ms_walk *walk, ms_function *function) {
 static void walk_local_function(ms_walk *walk, ms_node *node) {
   ms_abstract_value value = ms_abstract_value_other(0, false);
   value.plain = true;
-  value.literal = ms_walk_only_called(node->kid[0]);
-  ms_walk_set_symbol(walk, node->symbols[0], &value);
+  value.literal = ms_literal_only_called(node->kid[0]);
+  ms_variable_value_set(walk, node->symbols[0], &value);
   if (value.literal == NULL) ms_walk_function(walk, node->kid[0]->function);
 }
 
@@ -224,14 +224,14 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
                          give_target, node);
       return;
     case MS_EXPRESSION:
-      ms_walk_value(walk, node->kid[0], &value);
+      ms_evaluate(walk, node->kid[0], &value);
       return;
     case MS_DO:
       ms_walk_block(walk, node->kid[0]);
       return;
     case MS_WHILE:
       walk->possible++;
-      ms_walk_value(walk, node->kid[0], &value);
+      ms_evaluate(walk, node->kid[0], &value);
       walk->possible--;
       ms_walk_maybe(walk, node->kid[1]);
       return;
@@ -239,30 +239,30 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
       walk_repeat(walk, node);
       return;
     case MS_IF:
-      ms_walk_if(walk, node);
+      ms_flow_if(walk, node);
       return;
     case MS_FOR_NUMERIC:
       walk_numeric(walk, node);
       return;
     case MS_FOR_GENERIC:
-      ms_walk_generic(walk, node);
+      ms_generic_loop_walk(walk, node);
       return;
     case MS_LOCAL_FUNCTION:
       walk_local_function(walk, node);
       return;
     case MS_SET_FUNCTION:
       ms_walk_function(walk, node->kid[1]->function);
-      ms_walk_assign(walk, node->kid[0], &value);
+      ms_variable_value_assign(walk, node->kid[0], &value);
       return;
     case MS_RETURN:
       walk_return(walk, node);
       return;
     case MS_BREAK:
     case MS_GOTO:
-      ms_walk_exit(walk, node);
+      ms_flow_exit(walk, node);
       return;
     case MS_LABEL:
-      ms_walk_label(walk, node);
+      ms_flow_label(walk, node);
       return;
     default:
       return;
@@ -271,17 +271,17 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
 
 void ms_walk_statement(ms_walk *walk, ms_node *node) {
   bool repeats = node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_FOR_GENERIC;
-  if (node->kind != MS_LABEL) ms_walk_note_dead(walk, node, false);
-  if (repeats) ms_walk_forget(walk, node);
+  if (node->kind != MS_LABEL) ms_flow_note_dead(walk, node, false);
+  if (repeats) ms_local_value_forget(walk, node);
   walk_statement(walk, node);
-  if (repeats) ms_walk_forget(walk, node);
+  if (repeats) ms_local_value_forget(walk, node);
   if (node->kind == MS_LABEL) walk->labels++; /* other paths meet here */
 }
 
 /* ---- the whole ---- */
 
 static void range_of_form(const void *walk, const ms_form *form, double *low, double *high) {
-  ms_walk_range(walk, form, low, high);
+  ms_shift_range(walk, form, low, high);
 }
 
 int ms_walk_begin(ms_walk *walk) {
@@ -297,7 +297,7 @@ int ms_walk_begin(ms_walk *walk) {
   walk->guard = walk->block.guard = &ms_guard_always;
   walk->guards = (ms_guards){.arena = walk->arena, .range = range_of_form, .context = walk};
   if (ms_sliced_outputs_find(walk) != 0 || ms_gathers_find(walk) != 0) return -1;
-  return ms_walk_make_groups(walk);
+  return ms_footprint_make_groups(walk);
 }
 
 /* A pass records anew: the last one counts. */
@@ -336,7 +336,7 @@ int ms_walk_body(ms_walk *walk, ms_node *body) {
 void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
                   const char *fix, const char *message) {
   if (ms_guard_is_never(walk->guard)) return;
-  node = ms_walk_place(walk, node);
+  node = ms_inline_place(walk, node);
   for (uint32_t f = 0; f < walk->finding_count; f++) {
     if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
   }

@@ -7,7 +7,7 @@
  * (local_value.h). Where control comes is followed as far as affine conditions say (flow.h,
  * condition.h). Values are abstract (abstract_value.h): evaluate.h forms them, of numbers
  * (arithmetic.h, shift.h), parts of arrays (subscript.h, abstract_view.h) and calls (call.h,
- * inline.h, literal.h); record_access.h takes down what is touched, store.h and impure.h what is
+ * inline.h, literal.h); footprint.h takes down what is touched, store.h and impure.h what is
  * refused. The walk repeats until no value changes; the accesses are those of its last pass. All
  * memory comes from one arena. */
 #ifndef MS_DEPEND_WALK_H

@@ -98,7 +98,7 @@ static int tell_same(const ms_explainer *explain, const ms_meeting *meeting, ms_
   ms_text_format(&text, "%s", ", the same element");
   for (uint32_t b = 0; b < walk->loop->capture_count; b++) {
     if (walk->groups.of[b] != access->group || !is_base(&walk->bindings[b])) continue;
-    const char *path = ms_binding_path(walk, explain->arena, b);
+    const char *path = ms_explain_path(walk, explain->arena, b);
     if (walk->bindings[b].array == walk->bindings[access->binding].array) place = &reason->first;
     text.length = 0;
     ms_text_format(&text, ", which is %s", path == NULL ? "" : path);
@@ -117,7 +117,7 @@ static int tell_same(const ms_explainer *explain, const ms_meeting *meeting, ms_
 static const char *element_of(const ms_explainer *explain, const ms_access *access,
                               const char *source, const int64_t *variables) {
   ms_text text = {0};
-  const char *path = ms_binding_path(explain->walk, explain->arena, access->binding);
+  const char *path = ms_explain_path(explain->walk, explain->arena, access->binding);
   int64_t at[MS_MAX_DIMS];
   bool known = path != NULL && access->given > 0 && subscripts_of(explain, access, variables, at);
   ms_text_add(&text, path == NULL ? "" : path);

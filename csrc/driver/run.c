@@ -31,7 +31,7 @@ static void replace_all(ms_session *session) {
 /* Makes sure of all workers and prepares the job. Nothing has begun: who dies is replaced. */
 static int prepare(ms_session *session, ms_run *run) {
   for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (ms_session_complete(session, run->err) != 0) return -1;
+    if (ms_session_wait_complete(session, run->err) != 0) return -1;
     if (ms_load_prepare(session, run) == 0) return 0;
     run->failed = true;
     ms_load_free(session, run);

@@ -60,7 +60,7 @@ void ms_session_stop(ms_session **session) {
   *session = NULL;
   if (gone == NULL || gone->process != getpid()) return; /* a forked child's copy: leave it */
   unlist(gone);
-  ms_session_dismiss(gone, gone->run != NULL);
+  ms_session_wait_dismiss(gone, gone->run != NULL);
   for (uint32_t i = 0; gone->members != NULL && i < gone->config.workers; i++) {
     ms_worker_handle_free(gone, &gone->members[i]);
   }
@@ -88,7 +88,7 @@ static void stop_all(void) {
       ms_session_stop(&session);
       continue;
     }
-    ms_session_dismiss(session, true);
+    ms_session_wait_dismiss(session, true);
     ms_directory_clear(session->directory.path);
   }
 }
@@ -166,7 +166,7 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
     return ms_error_memory(err, MS_WRK, "%u workers", config->workers);
   for (uint32_t i = 0; i < config->workers; i++) session->members[i] = ms_worker_handle_new(i);
   if (ms_session_road_open(session, err) != 0) return -1;
-  return ms_session_complete(session, err);
+  return ms_session_wait_complete(session, err);
 }
 
 ms_session *ms_session_start(const ms_session_config *config, ms_error *err) {

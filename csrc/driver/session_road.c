@@ -125,8 +125,8 @@ static int take_routed(ms_session *session, uint32_t most, ms_letter *letter, ms
     letter->held = true;
     if (member != NULL) {
       letter->from = member->number;
-      accepted = ms_session_accept(session, letter, ms_message_data(&letter->message),
-                                   ms_message_size(&letter->message), err);
+      accepted = ms_session_wait_accept(session, letter, ms_message_data(&letter->message),
+                                        ms_message_size(&letter->message), err);
     }
     if (accepted > 0) return 1;
     ms_letter_close(letter);
@@ -147,12 +147,12 @@ static int tell_end(ms_letter *letter, const ms_worker_handle *member) {
 static int take_lane(ms_session *session, const ms_worker_handle *member, uint32_t most,
                      ms_letter *letter, ms_error *err) {
   while (session->polled.turn < most) {
-    size_t size = ms_lane_receive(member->lane, session->lane_room);
+    size_t size = ms_link_receive_lane(member->lane, session->lane_room);
     if (size == 0) return 0;
     session->polled.turn++;
     letter->from = member->number;
     letter->held = false;
-    int accepted = ms_session_accept(session, letter, session->lane_room, size, err);
+    int accepted = ms_session_wait_accept(session, letter, session->lane_room, size, err);
     if (accepted != 0) return accepted;
   }
   return 0;
@@ -191,7 +191,7 @@ static int look_at_channel(const ms_worker_handle *member, ms_error *err) {
   if (fd >= 0) close(fd);
   if (got == (long)sizeof refusal && !member->up && refusal.magic == MS_FRAME_MAGIC) {
     refusal.abi[sizeof refusal.abi - 1] = '\0';
-    return ms_abi_check(refusal.protocol, refusal.abi, member->number, err);
+    return ms_frame_abi_check(refusal.protocol, refusal.abi, member->number, err);
   }
   return got == 0;
 }

@@ -18,15 +18,15 @@
 #define END_WAIT   700   /* ms for a worker to end by itself */
 #define DEATH_WAIT 300   /* ms between a link's end and its process's */
 
-int ms_session_accept(ms_session *session, ms_letter *letter, const char *bytes, size_t size,
-                      ms_error *err) {
+int ms_session_wait_accept(ms_session *session, ms_letter *letter, const char *bytes, size_t size,
+                           ms_error *err) {
   ms_worker_handle *member = &session->members[letter->from];
   ms_frame *frame = &letter->frame;
   const char *wrong = ms_frame_read(frame, bytes, size, MS_TO_DRIVER);
   if (wrong != NULL) {
     bool other = size >= sizeof *frame && frame->magic == MS_FRAME_MAGIC && !member->up &&
                  frame->version != MS_PROTOCOL;
-    return other ? ms_abi_check(frame->version, ms_abi(), member->number, err) : 0;
+    return other ? ms_frame_abi_check(frame->version, ms_frame_abi(), member->number, err) : 0;
   }
   if (frame->sender != member->number || frame->incarnation != member->incarnation) return 0;
   ms_error_clear(&letter->trouble);
@@ -114,7 +114,7 @@ static int wait_for_hellos(ms_session *session, ms_error *err) {
   return 0;
 }
 
-int ms_session_complete(ms_session *session, ms_error *err) {
+int ms_session_wait_complete(ms_session *session, ms_error *err) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_worker_handle *member = &session->members[i];
     if (member->channel >= 0 && member->up && session->processes->gone(member)) {
@@ -137,7 +137,7 @@ int ms_session_complete(ms_session *session, ms_error *err) {
 
 /* ------------------------------------------------------------------------------- the end */
 
-void ms_session_dismiss(ms_session *session, bool now) {
+void ms_session_wait_dismiss(ms_session *session, bool now) {
   const ms_processes *processes = session->processes;
   uint32_t count = session->members == NULL ? 0 : session->config.workers;
   for (uint32_t i = 0; i < count; i++) processes->stop(&session->members[i], now);

@@ -15,14 +15,14 @@ int ms_session_wait(ms_session *session, const ms_awaited *what, ms_error *err);
 
 /* Makes a letter of bytes of member letter->from: 1; 0: they are not to be handled; -1: it is of
  * another build. For roads. */
-int ms_session_accept(ms_session *session, ms_letter *letter, const char *bytes, size_t size,
-                      ms_error *err);
+int ms_session_wait_accept(ms_session *session, ms_letter *letter, const char *bytes, size_t size,
+                           ms_error *err);
 
 /* Starts workers that are missing and waits until all have said hello. MS_WRK, MS_NET, MS_INT. */
-int ms_session_complete(ms_session *session, ms_error *err);
+int ms_session_wait_complete(ms_session *session, ms_error *err);
 
 /* Asks all workers to end, or with `now` kills them, and gives them a moment for it. Their channels
  * stay open meanwhile: one that closes says that the driver is dying. */
-void ms_session_dismiss(ms_session *session, bool now);
+void ms_session_wait_dismiss(ms_session *session, bool now);
 
 #endif

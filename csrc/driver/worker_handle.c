@@ -44,7 +44,7 @@ int ms_worker_handle_hello(ms_session *session, ms_worker_handle *member, const 
   }
   memcpy(&hello, payload, sizeof hello);
   hello.abi[sizeof hello.abi - 1] = hello.address[sizeof hello.address - 1] = '\0';
-  if (ms_abi_check(frame->a[0], hello.abi, member->number, err) != 0) return -1;
+  if (ms_frame_abi_check(frame->a[0], hello.abi, member->number, err) != 0) return -1;
   snprintf(member->peer.address, sizeof member->peer.address, "%s", hello.address);
   member->up = true;
   ms_trace(MS_TRACE_WORKERS, "ready worker=%u pid=%ld", member->number + 1, member->pid);

@@ -28,7 +28,7 @@ static void fill_setup(const ms_session *session, const ms_worker_handle *member
                       .trace = ms_trace_share(),
                       .history = ms_history_share(),
                       .keys = session->keys};
-  snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
+  snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_frame_abi());
   snprintf(setup->identity, sizeof setup->identity, "%s", member->peer.identity);
   snprintf(setup->address, sizeof setup->address, "%s", session->address);
   snprintf(setup->directory, sizeof setup->directory, "%s", session->directory.path);
@@ -63,7 +63,7 @@ static int launch(const ms_session *session, ms_worker_handle *member, int their
 
 static int start(ms_session *session, ms_worker_handle *member, ms_error *err) {
   int ends[2];
-  if (ms_identity_make(member->peer.identity, err) != 0 || ms_channel_pair(ends, err) != 0)
+  if (ms_socket_identity(member->peer.identity, err) != 0 || ms_channel_pair(ends, err) != 0)
     return -1;
   ms_status_page_clear(&session->page[member->number]);
   member->channel = ends[0];

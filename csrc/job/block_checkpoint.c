@@ -22,7 +22,7 @@ static int64_t most_rows(const ms_undo *undo, const ms_operand *operand, uint32_
   uint32_t axis = operand->writes.follow[which].axis;
   int64_t most = 0, lo, hi;
   for (uint32_t range = 0; range < undo->grid->ranges[axis]; range++) {
-    ms_writes_rows(operand, &undo->bounds, which, range, &lo, &hi);
+    ms_operand_writes_rows(operand, &undo->bounds, which, range, &lo, &hi);
     if (hi - lo > most) most = hi - lo;
   }
   return most;

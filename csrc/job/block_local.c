@@ -39,8 +39,8 @@ static void clear(const ms_pending_space *space) {
 
 static size_t take(const ms_pending_space *space, char *room) {
   if (space->marks && space->touched != NULL)
-    return ms_marks_take_touched(space->elements, space->count, space->touched, room);
-  if (space->marks) return ms_marks_take(space->elements, space->count, room);
+    return ms_needs_take_touched(space->elements, space->count, space->touched, room);
+  if (space->marks) return ms_needs_take(space->elements, space->count, room);
   if (space->touched == NULL) return ms_pending_take(space->elements, space->count, room);
   return ms_pending_take_touched(space->elements, space->count, space->touched, room);
 }

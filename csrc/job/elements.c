@@ -26,7 +26,7 @@ ms_elements ms_elements_rows(const ms_elements *all, uint32_t dim, int64_t lo, i
 
 ms_strided ms_elements_box(const ms_elements *elements, uint32_t n) {
   ms_section section = ms_operand_section(elements->operand, n);
-  if (elements->written) section = ms_writes_section(elements->operand, &section);
+  if (elements->written) section = ms_operand_writes_section(elements->operand, &section);
   int64_t *low = &section.low[elements->dim], *high = &section.high[elements->dim];
   if (*low < elements->lo) *low = elements->lo;
   if (*high > elements->hi) *high = elements->hi;
@@ -93,7 +93,7 @@ void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t cou
 unsigned char *ms_elements_in_a_row(const ms_elements *elements) {
   ms_strided box = ms_elements_box(elements, 0);
   bool one = ms_operand_sections(elements->operand) == 1;
-  return one && ms_is_row_major(box.dim_count, box.dims, box.strides) ? box.data : NULL;
+  return one && ms_array_is_row_major(box.dim_count, box.dims, box.strides) ? box.data : NULL;
 }
 
 ms_strided_run ms_elements_run_at(const ms_elements *elements, int64_t first) {

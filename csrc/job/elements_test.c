@@ -214,7 +214,7 @@ static void check_written(const scene *s) {
   ms_elements written = ms_elements_written(operand, driver, false), all = written;
   all.written = false;
   int64_t first, end, count = ms_elements_count(&written), next = 0;
-  ms_writes_span(operand, &grid, &none, 0, &first, &end);
+  ms_operand_writes_span(operand, &grid, &none, 0, &first, &end);
   CHECK(first == 0 && end == count);
   for (int k = 0; k < MEMORY; k++) driver[k] = k;
   ms_elements_gather(&all, 0, ms_elements_count(&all), before);

@@ -31,7 +31,7 @@ static ms_needs *make_needs(bool needed[BLOCKS][ELEMENTS]) {
       needed[b][k] = pick(density) == 0;
       marks[k] = needed[b][k];
     }
-    size_t size = ms_marks_take(marks, ELEMENTS, bytes);
+    size_t size = ms_needs_take(marks, ELEMENTS, bytes);
     CHECK(ms_needs_add(needs, bytes, size, &err) == 0);
   }
   return needs;

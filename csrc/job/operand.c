@@ -188,7 +188,7 @@ int64_t ms_operand_elements(const ms_operand *operand) {
   return elements;
 }
 
-ms_section ms_writes_section(const ms_operand *operand, const ms_section *section) {
+ms_section ms_operand_writes_section(const ms_operand *operand, const ms_section *section) {
   ms_section written = *section;
   for (uint32_t d = 0; d < operand->dim_count; d++) {
     if (written.low[d] < operand->writes.low[d]) written.low[d] = operand->writes.low[d];
@@ -246,8 +246,8 @@ void ms_operand_rows(const ms_operand *operand, const ms_range_starts *bounds, u
   }
 }
 
-void ms_writes_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t which,
-                    uint32_t range, int64_t *lo, int64_t *hi) {
+void ms_operand_writes_rows(const ms_operand *operand, const ms_range_starts *bounds,
+                            uint32_t which, uint32_t range, int64_t *lo, int64_t *hi) {
   const ms_writes *writes = &operand->writes;
   const ms_follow *follow = &writes->follow[which];
   int64_t low = writes->low[follow->dim], high = writes->high[follow->dim];
@@ -270,22 +270,24 @@ static void span_in(const ms_section *section, const ms_section *part, uint32_t 
   *end = last + 1;
 }
 
-void ms_writes_span(const ms_operand *operand, const ms_grid *grid, const ms_range_starts *bounds,
-                    uint32_t block, int64_t *first, int64_t *end) {
+void ms_operand_writes_span(const ms_operand *operand, const ms_grid *grid,
+                            const ms_range_starts *bounds, uint32_t block, int64_t *first,
+                            int64_t *end) {
   ms_operand narrow = *operand;
   for (uint32_t k = 0; k < operand->writes.follows; k++) {
     const ms_follow *follow = &operand->writes.follow[k];
     if (bounds->start[follow->axis] == NULL) continue;
     int64_t lo, hi;
-    ms_writes_rows(operand, bounds, k, ms_grid_range(grid, block, follow->axis), &lo, &hi);
+    ms_operand_writes_rows(operand, bounds, k, ms_grid_range(grid, block, follow->axis), &lo, &hi);
     narrow.writes.low[follow->dim] = operand->writes.low[follow->dim] + lo;
     narrow.writes.high[follow->dim] = operand->writes.low[follow->dim] + hi;
   }
   *first = *end = 0;
   int64_t before = 0; /* elements of the sections that are behind */
   for (uint32_t n = 0; n < ms_operand_sections(operand); n++) {
-    ms_section all = ms_operand_section(operand, n), section = ms_writes_section(operand, &all);
-    ms_section part = ms_writes_section(&narrow, &section);
+    ms_section all = ms_operand_section(operand, n),
+               section = ms_operand_writes_section(operand, &all);
+    ms_section part = ms_operand_writes_section(&narrow, &section);
     int64_t lo, hi;
     span_in(&section, &part, operand->dim_count, &lo, &hi);
     if (lo < hi && *first == *end) *first = before + lo;

@@ -92,7 +92,7 @@ size_t ms_operand_bytes(const ms_operand *operand);
 int64_t ms_operand_elements(const ms_operand *operand);
 
 /* The rows of a section that may be written. */
-ms_section ms_writes_section(const ms_operand *operand, const ms_section *section);
+ms_section ms_operand_writes_section(const ms_operand *operand, const ms_section *section);
 
 /* Rows (0-based, end excluded, clamped to the array) that go with the ranges `first` .. `last` of
  * its cut. Where these are several the rows must lie side by side (ms_operand_joins). */
@@ -104,12 +104,13 @@ bool ms_operand_joins(const ms_operand *operand);
 
 /* Rows that may be written with range `range` of the axis that the operand's writes follow as
  * number `which`, counted from writes.low. */
-void ms_writes_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t which,
-                    uint32_t range, int64_t *lo, int64_t *hi);
+void ms_operand_writes_rows(const ms_operand *operand, const ms_range_starts *bounds,
+                            uint32_t which, uint32_t range, int64_t *lo, int64_t *hi);
 
 /* Where, in the sequence of an operand's elements that may be written, all lie that `block` may
  * write: *first until before *end. */
-void ms_writes_span(const ms_operand *operand, const ms_grid *grid, const ms_range_starts *bounds,
-                    uint32_t block, int64_t *first, int64_t *end);
+void ms_operand_writes_span(const ms_operand *operand, const ms_grid *grid,
+                            const ms_range_starts *bounds, uint32_t block, int64_t *first,
+                            int64_t *end);
 
 #endif

@@ -304,7 +304,7 @@ size_t ms_operands_print(const ms_operands *operands, uint32_t number, uint64_t 
   const ms_operand *operand = &each->operand;
   uint32_t dims = operand->dim_count;
   bool whole = operand->section_count == 0;
-  if (whole && ms_is_row_major(dims, operand->dims, operand->strides)) {
+  if (whole && ms_array_is_row_major(dims, operand->dims, operand->strides)) {
     size_t bytes = ms_operand_bytes(operand);
     ms_fingerprint(each->data, bytes, print);
     return bytes;

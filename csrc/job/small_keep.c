@@ -53,7 +53,7 @@ bool ms_small_keep(ms_small_run *run, uint32_t count, uint32_t members) {
   return true;
 }
 
-void ms_small_put_back(const ms_small_run *run, uint32_t count) {
+void ms_small_keep_restore(const ms_small_run *run, uint32_t count) {
   uint64_t at = 0;
   for (uint32_t s = 0; s < count; at += run->written[s++].size) {
     memcpy(run->written[s].data, run->kept + at, (size_t)run->written[s].size);

@@ -15,6 +15,6 @@
 bool ms_small_keep(ms_small_run *run, uint32_t count, uint32_t members);
 
 /* Puts it back. */
-void ms_small_put_back(const ms_small_run *run, uint32_t count);
+void ms_small_keep_restore(const ms_small_run *run, uint32_t count);
 
 #endif

@@ -27,7 +27,7 @@ static void test_keep(uint64_t first, uint64_t second, uint32_t count, uint32_t 
     memcpy(before, memory, sizeof memory);
     CHECK(ms_small_keep(&run, count, members));
     for (uint32_t s = 0; s < count; s++) memset(memory[s], (int)round, (size_t)spans[s].size);
-    ms_small_put_back(&run, count);
+    ms_small_keep_restore(&run, count);
     CHECK(memcmp(before, memory, sizeof memory) == 0);
   }
   ms_small_run_free(&run);

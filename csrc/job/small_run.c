@@ -308,7 +308,7 @@ int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
                                   run->scalars);
   }
   _mm_setcsr(control);
-  if (!ran) ms_small_put_back(run, kept);
+  if (!ran) ms_small_keep_restore(run, kept);
   if (!ran) return MS_SMALL_NOT_NOW;
   return combined == 0 ? MS_SMALL_RAN : MS_SMALL_UNCOMBINED;
 }

@@ -98,7 +98,7 @@ static int send_list(ms_transfer *transfer, ms_link *link, uint64_t job, ms_erro
   char *packed = malloc((size_t)take * MS_RUN_BYTES), *end = packed;
   if (packed == NULL) return ms_error_memory(err, MS_WRK, "a list of elements");
   for (const ms_span *until = run + take; run < until; run++) {
-    end = ms_element_run_write(end, last, run->first, run->count);
+    end = ms_element_lists_write_run(end, last, run->first, run->count);
     last = (int64_t)run->first + run->count;
   }
   size_t size = (size_t)(end - packed);

@@ -37,7 +37,8 @@ static bool is_ranged(const ms_undo *undo, const ms_operand *operand, int64_t by
 /* Adds what may be written of section `n` of an operand. */
 static int add_part(ms_undo *undo, uint32_t number, uint32_t n, size_t *images, ms_error *err) {
   const ms_operand *operand = &undo->operands[number];
-  ms_section all = ms_operand_section(operand, n), section = ms_writes_section(operand, &all);
+  ms_section all = ms_operand_section(operand, n),
+             section = ms_operand_writes_section(operand, &all);
   ms_strided box = ms_operand_part(operand, &section, NULL, false);
   int64_t total = ms_strided_count(&box), bytes = 0;
   if (total == 0) return 0;
@@ -139,7 +140,7 @@ static void rows_with(const ms_undo *undo, const ms_undo_part *part, uint32_t wh
   const ms_writes *writes = &undo->operands[part->operand].writes;
   uint32_t dim = writes->follow[which].dim;
   int64_t before = part->section.low[dim] - writes->low[dim], extent = part->box.dims[dim];
-  ms_writes_rows(&undo->operands[part->operand], &undo->bounds, which, range, lo, hi);
+  ms_operand_writes_rows(&undo->operands[part->operand], &undo->bounds, which, range, lo, hi);
   *lo = *lo < before ? 0 : *lo - before;
   *hi = *hi < before ? 0 : *hi - before;
   if (*lo > extent) *lo = extent;

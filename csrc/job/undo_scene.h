@@ -91,7 +91,7 @@ static void list(scene *s, uint32_t number) {
     for (int64_t e = 0; e < count; e = end + (end == e)) {
       for (end = e; end < count && s->owner[number][end] == b;) end++;
       if (end == e) continue;
-      out = ms_element_run_write(out, last, e, end - e);
+      out = ms_element_lists_write_run(out, last, e, end - e);
       before[b + 1] += end - e;
       last = end;
     }

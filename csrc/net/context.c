@@ -93,18 +93,19 @@ void *ms_context_new(uint32_t descriptors, bool keys, ms_error *err) {
     return NULL;
   }
   if (ms_zeromq_load(err) != 0) return NULL;
-  void *context = ms_zmq.ctx_new();
-  if (context == NULL) ms_error_set(err, MS_NET, "no ZeroMQ context: %s", ms_zmq.strerror(errno));
+  void *context = ms_zeromq.ctx_new();
+  if (context == NULL)
+    ms_error_set(err, MS_NET, "no ZeroMQ context: %s", ms_zeromq.strerror(errno));
   return context;
 }
 
 void ms_context_shut(void *context) {
-  if (context != NULL) ms_zmq.ctx_shutdown(context);
+  if (context != NULL) ms_zeromq.ctx_shutdown(context);
 }
 
 void ms_context_end(void **context) {
   if (*context == NULL) return;
-  ms_zmq.ctx_shutdown(*context);
-  while (ms_zmq.ctx_term(*context) != 0 && errno == EINTR) continue;
+  ms_zeromq.ctx_shutdown(*context);
+  while (ms_zeromq.ctx_term(*context) != 0 && errno == EINTR) continue;
   *context = NULL;
 }

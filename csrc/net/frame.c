@@ -51,22 +51,22 @@ const char *ms_frame_kind_name(ms_frame_kind kind) {
 #define BYTE_ORDER_NAME "be"
 #endif
 
-const char *ms_abi(void) {
+const char *ms_frame_abi(void) {
   return "meissa-core-1 " MACHINE " " BYTE_ORDER_NAME;
 }
 
-int ms_abi_check(uint64_t protocol, const char *abi, uint32_t worker, ms_error *err) {
+int ms_frame_abi_check(uint64_t protocol, const char *abi, uint32_t worker, ms_error *err) {
   if (protocol != MS_PROTOCOL) {
     return ms_error_set(err, MS_WRK,
                         "worker %u speaks protocol %llu and the driver %u: both must load the same "
                         "version of Meissa",
                         worker + 1, (unsigned long long)protocol, MS_PROTOCOL);
   }
-  if (strcmp(abi, ms_abi()) != 0) {
+  if (strcmp(abi, ms_frame_abi()) != 0) {
     return ms_error_set(err, MS_WRK,
                         "worker %u runs the core '%s' and the driver '%s': both must load the same "
                         "build of Meissa",
-                        worker + 1, abi, ms_abi());
+                        worker + 1, abi, ms_frame_abi());
   }
   return 0;
 }

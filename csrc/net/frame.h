@@ -86,9 +86,9 @@ const char *ms_frame_kind_name(ms_frame_kind kind);
 #define MS_ABI_SIZE 64
 
 /* The core's own description of its version and data layout. Static storage. */
-const char *ms_abi(void);
+const char *ms_frame_abi(void);
 
 /* MS_WRK naming both values unless `protocol` and `abi` (of worker number `worker`) are ours. */
-int ms_abi_check(uint64_t protocol, const char *abi, uint32_t worker, ms_error *err);
+int ms_frame_abi_check(uint64_t protocol, const char *abi, uint32_t worker, ms_error *err);
 
 #endif

@@ -64,12 +64,14 @@ static void check_noise(void) {
 
 static void check_abi(void) {
   ms_error err = {0};
-  CHECK(ms_abi_check(MS_PROTOCOL, ms_abi(), 0, &err) == 0 && err.code == MS_OK);
-  CHECK(ms_abi_check(9, ms_abi(), 2, &err) != 0 && strstr(err.message, "protocol 9") != NULL);
+  CHECK(ms_frame_abi_check(MS_PROTOCOL, ms_frame_abi(), 0, &err) == 0 && err.code == MS_OK);
+  CHECK(ms_frame_abi_check(9, ms_frame_abi(), 2, &err) != 0 &&
+        strstr(err.message, "protocol 9") != NULL);
   CHECK(strstr(err.message, "worker 3") != NULL && strstr(err.message, "driver 1") != NULL);
   ms_error_clear(&err);
-  CHECK(ms_abi_check(MS_PROTOCOL, "other", 2, &err) != 0 && strstr(err.message, "'other'") != NULL);
-  CHECK(strstr(err.message, ms_abi()) != NULL);
+  CHECK(ms_frame_abi_check(MS_PROTOCOL, "other", 2, &err) != 0 &&
+        strstr(err.message, "'other'") != NULL);
+  CHECK(strstr(err.message, ms_frame_abi()) != NULL);
 }
 
 static int receive(void *socket, ms_frame *frame) {

@@ -78,7 +78,7 @@ int ms_link_send(ms_link *link, ms_frame frame, const void *payload, size_t size
   return ms_link_commit(link, &message, err);
 }
 
-size_t ms_lane_receive(int lane, char *room) {
+size_t ms_link_receive_lane(int lane, char *room) {
   int passed;
   long got = ms_channel_receive(lane, room, MS_CHANNEL_LIMIT, &passed, 0, NULL);
   if (passed >= 0) close(passed);

@@ -56,7 +56,7 @@ int ms_link_commit(ms_link *link, ms_message *message, ms_error *err);
 
 /* Takes the next frame's bytes out of a lane into `room` of MS_CHANNEL_LIMIT bytes: their number, 0
  * when none is there or ever will be. */
-size_t ms_lane_receive(int lane, char *room);
+size_t ms_link_receive_lane(int lane, char *room);
 
 /* Accounts for a frame that came from the other end, acknowledging (with `acknowledge`) now and
  * then. 1: handle it; 0: it was an acknowledgement; -1 with *err filled: frames are missing. */

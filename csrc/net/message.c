@@ -27,17 +27,17 @@ size_t ms_message_size(const ms_message *message) {
 void ms_message_move(ms_message *to, ms_message *from) {
   *to = *from;
   if (from->foreign) {
-    ms_zmq.msg_init(ms_zeromq_message(to));
-    ms_zmq.msg_move(ms_zeromq_message(to), ms_zeromq_message(from));
-    to->bytes = ms_zmq.msg_data(ms_zeromq_message(to));
-    ms_zmq.msg_close(ms_zeromq_message(from));
+    ms_zeromq.msg_init(ms_zeromq_message(to));
+    ms_zeromq.msg_move(ms_zeromq_message(to), ms_zeromq_message(from));
+    to->bytes = ms_zeromq.msg_data(ms_zeromq_message(to));
+    ms_zeromq.msg_close(ms_zeromq_message(from));
   }
   *from = (ms_message){0};
 }
 
 void ms_message_close(ms_message *message) {
   if (message->foreign) {
-    ms_zmq.msg_close(ms_zeromq_message(message));
+    ms_zeromq.msg_close(ms_zeromq_message(message));
   } else {
     free(message->bytes);
   }

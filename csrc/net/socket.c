@@ -16,17 +16,17 @@
 
 int ms_curve_keys_make(ms_curve_keys *keys, ms_error *err) {
   if (ms_zeromq_load(err) != 0) return -1;
-  if (ms_zmq.curve_keypair(keys->server_public, keys->server_secret) == 0 &&
-      ms_zmq.curve_keypair(keys->client_public, keys->client_secret) == 0) {
+  if (ms_zeromq.curve_keypair(keys->server_public, keys->server_secret) == 0 &&
+      ms_zeromq.curve_keypair(keys->client_public, keys->client_secret) == 0) {
     return 0;
   }
   return ms_error_set(err, MS_NET,
                       "this ZeroMQ has no CURVE security, which TCP needs: %s; use "
                       "MEISSA_TRANSPORT=ipc",
-                      ms_zmq.strerror(errno));
+                      ms_zeromq.strerror(errno));
 }
 
-int ms_identity_make(char identity[MS_IDENTITY_SIZE], ms_error *err) {
+int ms_socket_identity(char identity[MS_IDENTITY_SIZE], ms_error *err) {
   unsigned char noise[12];
   if (getrandom(noise, sizeof noise, 0) != (ssize_t)sizeof noise) {
     return ms_error_set(err, MS_NET, "no random numbers: %s", strerror(errno));
@@ -44,9 +44,10 @@ typedef struct setting {
 static int apply(void *socket, const setting *settings, size_t count, ms_error *err) {
   for (size_t i = 0; i < count; i++) {
     if (settings[i].value == NULL) continue;
-    if (ms_zmq.setsockopt(socket, settings[i].option, settings[i].value, settings[i].size) != 0) {
+    if (ms_zeromq.setsockopt(socket, settings[i].option, settings[i].value, settings[i].size) !=
+        0) {
       return ms_error_set(err, MS_NET, "ZeroMQ refuses socket option %d: %s", settings[i].option,
-                          ms_zmq.strerror(errno));
+                          ms_zeromq.strerror(errno));
     }
   }
   return 0;
@@ -69,9 +70,9 @@ static int set_keys(void *socket, const ms_curve_keys *keys, bool server, ms_err
 /* A configured socket, neither bound nor connected. */
 static void *make(void *context, int type, const ms_socket_options *options, bool server,
                   ms_error *err) {
-  void *socket = ms_zmq.socket(context, type);
+  void *socket = ms_zeromq.socket(context, type);
   if (socket == NULL) {
-    ms_error_set(err, MS_NET, "no ZeroMQ socket: %s", ms_zmq.strerror(errno));
+    ms_error_set(err, MS_NET, "no ZeroMQ socket: %s", ms_zeromq.strerror(errno));
     return NULL;
   }
   const int no_linger = 0, yes = 1;
@@ -89,7 +90,7 @@ static void *make(void *context, int type, const ms_socket_options *options, boo
       (options->keys == NULL || set_keys(socket, options->keys, server, err) == 0)) {
     return socket;
   }
-  ms_zmq.close(socket);
+  ms_zeromq.close(socket);
   return NULL;
 }
 
@@ -98,12 +99,12 @@ void *ms_socket_bind(void *context, const ms_socket_options *options, const char
   void *socket = make(context, ZMQ_ROUTER, options, true, err);
   if (socket == NULL) return NULL;
   size_t size = MS_ADDRESS_SIZE;
-  if (ms_zmq.bind(socket, address) == 0 &&
-      ms_zmq.getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) == 0) {
+  if (ms_zeromq.bind(socket, address) == 0 &&
+      ms_zeromq.getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) == 0) {
     return socket;
   }
-  ms_error_set(err, MS_NET, "cannot listen on %s: %s", address, ms_zmq.strerror(errno));
-  ms_zmq.close(socket);
+  ms_error_set(err, MS_NET, "cannot listen on %s: %s", address, ms_zeromq.strerror(errno));
+  ms_zeromq.close(socket);
   return NULL;
 }
 
@@ -111,14 +112,14 @@ void *ms_socket_connect(void *context, const ms_socket_options *options, const c
                         ms_error *err) {
   void *socket = make(context, ZMQ_DEALER, options, false, err);
   if (socket == NULL) return NULL;
-  if (ms_zmq.connect(socket, address) == 0) return socket;
-  ms_error_set(err, MS_NET, "cannot connect to %s: %s", address, ms_zmq.strerror(errno));
-  ms_zmq.close(socket);
+  if (ms_zeromq.connect(socket, address) == 0) return socket;
+  ms_error_set(err, MS_NET, "cannot connect to %s: %s", address, ms_zeromq.strerror(errno));
+  ms_zeromq.close(socket);
   return NULL;
 }
 
 void ms_socket_close(void **socket) {
-  if (*socket != NULL) ms_zmq.close(*socket);
+  if (*socket != NULL) ms_zeromq.close(*socket);
   *socket = NULL;
 }
 
@@ -132,7 +133,7 @@ static int poll_mixed(ms_poll_item *items, int count, int timeout) {
   }
   for (int i = 0; i < count; i++)
     all[i] = (zmq_pollitem_t){.socket = items[i].socket, .fd = items[i].fd, .events = ZMQ_POLLIN};
-  int ready = ms_zmq.poll(all, count, timeout);
+  int ready = ms_zeromq.poll(all, count, timeout);
   for (int i = 0; i < count; i++) items[i].ready = ready > 0 && all[i].revents != 0;
   if (all != few) free(all);
   return ready;
@@ -153,7 +154,7 @@ int ms_socket_poll(ms_poll_item *items, int count, int timeout, ms_error *err) {
   if (ready >= 0) return ready;
   if (errno == EINTR) return 0;
   return ms_error_set(err, MS_NET, "waiting for messages failed: %s",
-                      plain ? strerror(errno) : ms_zmq.strerror(errno));
+                      plain ? strerror(errno) : ms_zeromq.strerror(errno));
 }
 
 static void release(void *bytes, void *hint) {
@@ -165,7 +166,7 @@ static void release(void *bytes, void *hint) {
 static zmq_msg_t *hand_over(ms_message *message) {
   zmq_msg_t *foreign = ms_zeromq_message(message);
   if (!message->foreign &&
-      ms_zmq.msg_init_data(foreign, message->bytes, message->size, release, NULL) != 0) {
+      ms_zeromq.msg_init_data(foreign, message->bytes, message->size, release, NULL) != 0) {
     return NULL;
   }
   message->foreign = true;
@@ -175,12 +176,12 @@ static zmq_msg_t *hand_over(ms_message *message) {
 int ms_socket_send(void *socket, const char *to, ms_message *message, ms_error *err) {
   zmq_msg_t *foreign = hand_over(message);
   if (foreign != NULL &&
-      (to == NULL || ms_zmq.send(socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
-      ms_zmq.msg_send(foreign, socket, ZMQ_DONTWAIT) >= 0) {
+      (to == NULL || ms_zeromq.send(socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
+      ms_zeromq.msg_send(foreign, socket, ZMQ_DONTWAIT) >= 0) {
     *message = (ms_message){0};
     return 0;
   }
-  ms_error_set(err, MS_NET, "a message cannot be sent: %s", ms_zmq.strerror(errno));
+  ms_error_set(err, MS_NET, "a message cannot be sent: %s", ms_zeromq.strerror(errno));
   ms_message_close(message);
   return -1;
 }
@@ -190,24 +191,24 @@ static void drop_parts(void *socket) {
   zmq_msg_t part;
   int more = 1;
   while (more) {
-    ms_zmq.msg_init(&part);
-    if (ms_zmq.msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
-      ms_zmq.msg_close(&part);
+    ms_zeromq.msg_init(&part);
+    if (ms_zeromq.msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+      ms_zeromq.msg_close(&part);
       return;
     }
-    more = ms_zmq.msg_more(&part);
-    ms_zmq.msg_close(&part);
+    more = ms_zeromq.msg_more(&part);
+    ms_zeromq.msg_close(&part);
   }
 }
 
 /* Receives the next part: 1, 0 when none is there. */
 static int next_part(void *socket, zmq_msg_t *part) {
-  ms_zmq.msg_init(part);
+  ms_zeromq.msg_init(part);
   int got;
   do {
-    got = ms_zmq.msg_recv(part, socket, ZMQ_DONTWAIT);
+    got = ms_zeromq.msg_recv(part, socket, ZMQ_DONTWAIT);
   } while (got < 0 && errno == EINTR);
-  if (got < 0) ms_zmq.msg_close(part);
+  if (got < 0) ms_zeromq.msg_close(part);
   return got >= 0;
 }
 
@@ -215,25 +216,25 @@ int ms_socket_receive(void *socket, char from[MS_IDENTITY_SIZE], ms_message *rec
   zmq_msg_t *message = ms_zeromq_message(received);
   if (!next_part(socket, message)) return 0;
   if (from != NULL) {
-    size_t length = ms_zmq.msg_size(message);
-    bool good = length < MS_IDENTITY_SIZE && ms_zmq.msg_more(message);
-    if (good) memcpy(from, ms_zmq.msg_data(message), length);
+    size_t length = ms_zeromq.msg_size(message);
+    bool good = length < MS_IDENTITY_SIZE && ms_zeromq.msg_more(message);
+    if (good) memcpy(from, ms_zeromq.msg_data(message), length);
     if (good) from[length] = '\0';
-    bool more = ms_zmq.msg_more(message);
-    ms_zmq.msg_close(message);
+    bool more = ms_zeromq.msg_more(message);
+    ms_zeromq.msg_close(message);
     if (!good) {
       if (more) drop_parts(socket);
       return -1;
     }
     if (!next_part(socket, message)) return -1;
   }
-  if (!ms_zmq.msg_more(message)) {
-    received->bytes = ms_zmq.msg_data(message);
-    received->size = ms_zmq.msg_size(message);
+  if (!ms_zeromq.msg_more(message)) {
+    received->bytes = ms_zeromq.msg_data(message);
+    received->size = ms_zeromq.msg_size(message);
     received->foreign = true;
     return 1;
   }
-  ms_zmq.msg_close(message);
+  ms_zeromq.msg_close(message);
   drop_parts(socket);
   return -1;
 }

@@ -41,7 +41,7 @@ typedef struct ms_socket_options {
 int ms_curve_keys_make(ms_curve_keys *keys, ms_error *err);
 
 /* A random routing id that a stranger cannot guess. */
-int ms_identity_make(char identity[MS_IDENTITY_SIZE], ms_error *err);
+int ms_socket_identity(char identity[MS_IDENTITY_SIZE], ms_error *err);
 
 /* A socket that many connect to, bound to `address`; `bound` receives the address to connect to (a
  * port chosen). It knows its peers by their routing ids (ROUTER). */

@@ -41,7 +41,7 @@ static int read_request(void *socket, part parts[MOST_PARTS]) {
   for (;;) {
     part spare;
     part *into = count < MOST_PARTS ? &parts[count] : &spare;
-    int size = ms_zmq.recv(socket, into->bytes, PART_SIZE, 0);
+    int size = ms_zeromq.recv(socket, into->bytes, PART_SIZE, 0);
     if (size < 0) {
       if (errno == EINTR) continue;
       return -1;
@@ -51,18 +51,18 @@ static int read_request(void *socket, part parts[MOST_PARTS]) {
     count++;
     int more = 0;
     size_t more_size = sizeof more;
-    if (ms_zmq.getsockopt(socket, ZMQ_RCVMORE, &more, &more_size) != 0) return -1;
+    if (ms_zeromq.getsockopt(socket, ZMQ_RCVMORE, &more, &more_size) != 0) return -1;
     if (!more) return good ? count : 0;
   }
 }
 
 static void answer(void *socket, const part *request, int accepted) {
-  ms_zmq.send(socket, "1.0", 3, ZMQ_SNDMORE);
-  ms_zmq.send(socket, request->bytes, request->size, ZMQ_SNDMORE);
-  ms_zmq.send(socket, accepted ? "200" : "400", 3, ZMQ_SNDMORE);
-  ms_zmq.send(socket, "", 0, ZMQ_SNDMORE);
-  ms_zmq.send(socket, accepted ? "session" : "", accepted ? 7 : 0, ZMQ_SNDMORE);
-  ms_zmq.send(socket, "", 0, 0);
+  ms_zeromq.send(socket, "1.0", 3, ZMQ_SNDMORE);
+  ms_zeromq.send(socket, request->bytes, request->size, ZMQ_SNDMORE);
+  ms_zeromq.send(socket, accepted ? "200" : "400", 3, ZMQ_SNDMORE);
+  ms_zeromq.send(socket, "", 0, ZMQ_SNDMORE);
+  ms_zeromq.send(socket, accepted ? "session" : "", accepted ? 7 : 0, ZMQ_SNDMORE);
+  ms_zeromq.send(socket, "", 0, 0);
 }
 
 static void *keep_gate(void *context) {
@@ -76,7 +76,7 @@ static void *keep_gate(void *context) {
     if (count <= REQUEST_PART) parts[REQUEST_PART].size = 0;
     answer(zap->socket, &parts[REQUEST_PART], accepted);
   }
-  ms_zmq.close(zap->socket);
+  ms_zeromq.close(zap->socket);
   return NULL;
 }
 
@@ -87,12 +87,12 @@ ms_zap *ms_zap_start(void *context, const ms_curve_keys *keys, ms_error *err) {
     return NULL;
   }
   const int no_linger = 0;
-  zap->socket = ms_zmq.socket(context, ZMQ_REP);
-  if (zap->socket == NULL || ms_zmq.z85_decode(zap->key, keys->client_public) == NULL ||
-      ms_zmq.setsockopt(zap->socket, ZMQ_LINGER, &no_linger, sizeof no_linger) != 0 ||
-      ms_zmq.bind(zap->socket, "inproc://zeromq.zap.01") != 0) {
-    ms_error_set(err, MS_NET, "no authentication handler: %s", ms_zmq.strerror(errno));
-    if (zap->socket != NULL) ms_zmq.close(zap->socket);
+  zap->socket = ms_zeromq.socket(context, ZMQ_REP);
+  if (zap->socket == NULL || ms_zeromq.z85_decode(zap->key, keys->client_public) == NULL ||
+      ms_zeromq.setsockopt(zap->socket, ZMQ_LINGER, &no_linger, sizeof no_linger) != 0 ||
+      ms_zeromq.bind(zap->socket, "inproc://zeromq.zap.01") != 0) {
+    ms_error_set(err, MS_NET, "no authentication handler: %s", ms_zeromq.strerror(errno));
+    if (zap->socket != NULL) ms_zeromq.close(zap->socket);
     free(zap);
     return NULL;
   }
@@ -103,7 +103,7 @@ ms_zap *ms_zap_start(void *context, const ms_curve_keys *keys, ms_error *err) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (failed == 0) return zap;
   ms_error_set(err, MS_NET, "no thread for the authentication handler: %s", strerror(failed));
-  ms_zmq.close(zap->socket);
+  ms_zeromq.close(zap->socket);
   free(zap);
   return NULL;
 }

@@ -14,9 +14,9 @@
 
 static const char *const names[] = {MS_ZEROMQ_CALLS(NAME)};
 
-_Static_assert(sizeof(ms_zeromq) == sizeof names, "a pointer for each name");
+_Static_assert(sizeof(ms_zeromq_calls) == sizeof names, "a pointer for each name");
 
-ms_zeromq ms_zmq;
+ms_zeromq_calls ms_zeromq;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char trouble[256]; /* why it could not be loaded */
@@ -27,7 +27,7 @@ static void load(void) {
   for (size_t n = 0; library != NULL && n < sizeof names / sizeof names[0]; n++) {
     void *found = dlsym(library, names[n]);
     if (found == NULL) library = NULL;
-    memcpy((char *)&ms_zmq + n * sizeof found, &found, sizeof found);
+    memcpy((char *)&ms_zeromq + n * sizeof found, &found, sizeof found);
   }
   if (library == NULL) snprintf(trouble, sizeof trouble, "%s", dlerror());
 }

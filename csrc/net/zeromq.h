@@ -41,12 +41,12 @@
 
 #define MS_ZEROMQ_FIELD(name) __typeof__(zmq_##name) *name;
 
-/* ms_zmq.send is zmq_send, once there is a context. */
-typedef struct ms_zeromq {
+/* ms_zeromq.send is zmq_send, once there is a context. */
+typedef struct ms_zeromq_calls {
   MS_ZEROMQ_CALLS(MS_ZEROMQ_FIELD)
-} ms_zeromq;
+} ms_zeromq_calls;
 
-extern ms_zeromq ms_zmq;
+extern ms_zeromq_calls ms_zeromq;
 
 static inline zmq_msg_t *ms_zeromq_message(ms_message *message) {
   return (zmq_msg_t *)(void *)message->room;

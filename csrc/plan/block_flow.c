@@ -80,7 +80,7 @@ static char *write_kept(const ms_element_lists *lists, int64_t block, const bool
       int64_t first = e;
       while (e < until && keep[entry + e - first]) e++;
       if (e > first) {
-        out = ms_element_run_write(out, end, first, e - first);
+        out = ms_element_lists_write_run(out, end, first, e - first);
         end = e;
       }
       entry += e - first;

@@ -58,7 +58,7 @@ static ms_needs *list(const scene *s, const bool marks[BLOCKS][ELEMENTS]) {
     double vector[ELEMENTS];
     char bytes[ELEMENTS + 1];
     for (int e = 0; e < ELEMENTS; e++) vector[e] = marks[b][e];
-    size_t size = ms_marks_take(vector, ELEMENTS, bytes);
+    size_t size = ms_needs_take(vector, ELEMENTS, bytes);
     CHECK(ms_needs_add(needs, bytes, size, &err) == 0);
   }
   return needs;

@@ -9,7 +9,7 @@ static char *write_number(char *out, uint64_t number) {
   return out;
 }
 
-char *ms_element_run_write(char *out, int64_t last, int64_t first, int64_t count) {
+char *ms_element_lists_write_run(char *out, int64_t last, int64_t first, int64_t count) {
   return write_number(write_number(out, (uint64_t)(first - last)), (uint64_t)count);
 }
 

@@ -39,7 +39,7 @@ typedef struct ms_element_walk {
 #define MS_RUN_BYTES 18
 
 /* Writes a run, of which the one before ends at `last`; where it ends. */
-char *ms_element_run_write(char *out, int64_t last, int64_t first, int64_t count);
+char *ms_element_lists_write_run(char *out, int64_t last, int64_t first, int64_t count);
 
 /* Bytes of `at` and `before`. */
 size_t ms_element_lists_head(int64_t blocks);

@@ -37,33 +37,33 @@ static int64_t find_run(const double *marks, int64_t count, int64_t first, int64
 }
 
 /* A number takes no more bytes than it counts elements, but for a first gap of 0. */
-size_t ms_marks_take(double *marks, int64_t count, char *out) {
+size_t ms_needs_take(double *marks, int64_t count, char *out) {
   char *at = out;
   int64_t last = 0, end, first = find_run(marks, count, 0, &end);
   for (; first < count; first = find_run(marks, count, end, &end)) {
-    at = ms_element_run_write(at, last, first, end - first);
+    at = ms_element_lists_write_run(at, last, first, end - first);
     memset(marks + first, 0, (size_t)(end - first) * sizeof *marks);
     last = end;
   }
   return (size_t)(at - out);
 }
 
-size_t ms_marks_take_touched(double *marks, int64_t count, uint8_t *touched, char *out) {
+size_t ms_needs_take_touched(double *marks, int64_t count, uint8_t *touched, char *out) {
   char *at = out;
   int64_t word = 0, first, size, last = 0, from = 0, to = 0; /* the run before; the present one */
-  while (ms_touched_next(count, touched, &word, &first, &size)) {
+  while (ms_touched_walk_next(count, touched, &word, &first, &size)) {
     int64_t stop = first + size, end, run = find_run(marks, stop, first, &end);
     for (; run < stop; run = find_run(marks, stop, end, &end)) {
       memset(marks + run, 0, (size_t)(end - run) * sizeof *marks);
       if (run != to) {
-        if (to > from) at = ms_element_run_write(at, last, from, to - from);
+        if (to > from) at = ms_element_lists_write_run(at, last, from, to - from);
         if (to > from) last = to;
         from = run;
       }
       to = end;
     }
   }
-  if (to > from) at = ms_element_run_write(at, last, from, to - from);
+  if (to > from) at = ms_element_lists_write_run(at, last, from, to - from);
   return (size_t)(at - out);
 }
 
@@ -183,7 +183,8 @@ static void close_run(open_list *list) {
   char run[MS_RUN_BYTES];
   if (list->end == list->first) return;
   size_t size =
-      (size_t)(ms_element_run_write(run, list->last, list->first, list->end - list->first) - run);
+      (size_t)(ms_element_lists_write_run(run, list->last, list->first, list->end - list->first) -
+               run);
   if (list->bytes != NULL) memcpy(list->bytes + list->size, run, size);
   list->size += (int64_t)size;
   list->elements += list->end - list->first;

@@ -21,11 +21,11 @@
 
 /* Writes the runs of marks[0 .. count) into `out`, which has room for count + 1 bytes, and makes
  * the vector zero again; how many bytes they take. */
-size_t ms_marks_take(double *marks, int64_t count, char *out);
+size_t ms_needs_take(double *marks, int64_t count, char *out);
 
 /* The same where it is known what may not be zero (array/touched.h): nothing else is looked at, and
  * `touched` is zero again, too. */
-size_t ms_marks_take_touched(double *marks, int64_t count, uint8_t *touched, char *out);
+size_t ms_needs_take_touched(double *marks, int64_t count, uint8_t *touched, char *out);
 
 typedef struct ms_needs {
   uint64_t id;            /* not 0, of these lists alone in this process */
@@ -40,7 +40,7 @@ typedef struct ms_needs {
  * or the elements too many. */
 MS_API ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err);
 
-/* Adds the list of the next block from what ms_marks_take gave. MS_BUG for bytes that are no runs
+/* Adds the list of the next block from what ms_needs_take gave. MS_BUG for bytes that are no runs
  * of such an array, or a block too many; MS_ARR when memory is out; then nothing is added. */
 MS_API int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err);
 

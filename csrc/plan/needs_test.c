@@ -53,8 +53,8 @@ static void check_touched(const double *marks, int64_t count) {
   for (int64_t k = 0; k < count; k++) {
     if (marks[k] != 0 || pick(50) == 0) ms_touch(touched, k);
   }
-  size_t size = ms_marks_take(same, count, bytes);
-  CHECK(ms_marks_take_touched(copy, count, touched, found) == size);
+  size_t size = ms_needs_take(same, count, bytes);
+  CHECK(ms_needs_take_touched(copy, count, touched, found) == size);
   CHECK(memcmp(bytes, found, size) == 0);
   for (int64_t k = 0; k < count; k++) CHECK(copy[k] == 0);
   for (size_t b = 0; b < sizeof touched; b++) CHECK(touched[b] == 0);
@@ -71,7 +71,7 @@ static void test_round(void) {
     make_marks(marks, count);
     memcpy(before, marks, sizeof before);
     check_touched(marks, count);
-    size_t size = ms_marks_take(marks, count, bytes);
+    size_t size = ms_needs_take(marks, count, bytes);
     CHECK(size <= (size_t)count + 1);
     for (int64_t k = 0; k < count; k++) CHECK(marks[k] == 0);
     CHECK(ms_needs_add(needs, bytes, size, &err) == 0);

@@ -55,7 +55,7 @@ static int refuse_value(const reader *r, const part *p, const ms_lines *lines, i
   const ms_line_field *field = &p->fields[column];
   char shown[MS_SHOWN_SIZE];
   const char *help = "";
-  if (ms_table_is_missing(field)) {
+  if (ms_table_format_is_missing(field)) {
     help = "; missing = \"nan\", or a number, says what stands for missing values";
   } else if (lines->number == 1 && r->format.header == NULL) {
     help = "; if this is a header line, use header = true";
@@ -72,7 +72,7 @@ static int read_value(const reader *r, part *p, const ms_lines *lines, int64_t c
   const ms_line_field *field = &p->fields[column];
   double *value = &p->values[p->count];
   if (!ms_number_parse(field->text, field->length, value)) {
-    if (!options->replace || !ms_table_is_missing(field)) {
+    if (!options->replace || !ms_table_format_is_missing(field)) {
       return refuse_value(r, p, lines, column, false, err);
     }
     *value = options->missing;

@@ -15,7 +15,7 @@ static int out_of_memory(ms_error *err) {
   return ms_error_memory(err, MS_ARR, "the table");
 }
 
-bool ms_table_is_missing(const ms_line_field *field) {
+bool ms_table_format_is_missing(const ms_line_field *field) {
   static const char *const marks[] = {"", "NA", "N/A", "nan", "null", "?"};
   for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
     if (field->length == strlen(marks[k]) &&
@@ -35,7 +35,7 @@ static int find_header(const ms_table_format *f, const ms_line_field *fields, co
   for (size_t k = 0; k < f->width; k++) {
     if (ms_number_parse(fields[k].text, fields[k].length, &number)) {
       numbers++;
-    } else if (!ms_table_is_missing(&fields[k])) {
+    } else if (!ms_table_format_is_missing(&fields[k])) {
       words++;
       word = k;
     }

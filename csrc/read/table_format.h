@@ -23,7 +23,7 @@ int ms_table_format_learn(ms_table_format *format, const ms_lines *lines, const 
                           size_t length, ms_error *err);
 
 /* Whether a field stands for a missing value. */
-bool ms_table_is_missing(const ms_line_field *field);
+bool ms_table_format_is_missing(const ms_line_field *field);
 
 /* Frees what the record holds. */
 void ms_table_format_free(ms_table_format *format);

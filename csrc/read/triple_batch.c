@@ -31,7 +31,7 @@ static bool is_integer(const ms_line_field *field) {
   return ms_number_integer(field->text, field->length, &number);
 }
 
-int ms_triple_look(ms_triple_format *format, const ms_byte_range *range, ms_error *err) {
+int ms_triple_format_learn(ms_triple_format *format, const ms_byte_range *range, ms_error *err) {
   const ms_triples *options = format->options;
   const char *line;
   size_t length;

@@ -36,7 +36,7 @@ typedef struct ms_triple_batch {
 } ms_triple_batch;
 
 /* Learns separator and columns from the first line of data: 1, 0 when the range has none, or -1. */
-int ms_triple_look(ms_triple_format *format, const ms_byte_range *range, ms_error *err);
+int ms_triple_format_learn(ms_triple_format *format, const ms_byte_range *range, ms_error *err);
 
 /* Reads the lines of a range. NULL with the error of the first line that has one. */
 ms_triple_batch *ms_triple_batch_read(const ms_triple_format *format, const ms_byte_range *range,

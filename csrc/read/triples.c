@@ -33,7 +33,7 @@ static int look(void *owner, const ms_byte_range *range, ms_error *err) {
   reader *r = owner;
   r->any_range = true;
   if (r->format.columns > 0) return 1; /* an earlier file showed it */
-  return ms_triple_look(&r->format, range, err);
+  return ms_triple_format_learn(&r->format, range, err);
 }
 
 static void *read_range(const void *owner, const ms_byte_range *range, ms_error *err) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/test.h"
-#include "sync/replica_merge.h"
+#include "sync/replica.h"
 #include "sync/sketch.h"
 
 #define COUNT 50

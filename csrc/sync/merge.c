@@ -222,7 +222,7 @@ static int widen(const ms_merge *merge, wide_arrays *wide, ms_error *err) {
     if (is_vector(array) && !shares_memory(merge, a)) continue;
     ms_array *copy = ms_array_dense(MS_DOUBLE, array->dim_count, array->dims, err);
     wide->copies[a] = copy;
-    if (copy == NULL || ms_array_apply(MS_ARITH_COPY, copy, array, 0, err) != 0) return -1;
+    if (copy == NULL || ms_arith_array(MS_ARITH_COPY, copy, array, 0, err) != 0) return -1;
     wide->vectors[a] = copy->data;
   }
   return 0;
@@ -235,7 +235,7 @@ static int narrow(const ms_merge *merge, const wide_arrays *wide, const ms_merge
     ms_array *array = merge->arrays[a];
     if (wide->copies[a] == NULL) continue;
     note(log, array, 0, array->count);
-    if (ms_array_apply(MS_ARITH_COPY, array, wide->copies[a], 0, err) != 0) return -1;
+    if (ms_arith_array(MS_ARITH_COPY, array, wide->copies[a], 0, err) != 0) return -1;
   }
   return 0;
 }

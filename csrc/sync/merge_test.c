@@ -239,13 +239,13 @@ static void test_types(void) {
     double *expected = room_for((size_t)count, sizeof *expected);
     for (int64_t k = 0; k < count; k++) expected[k] = (double)draw(50);
     ms_array *start = ms_array_foreign(MS_DOUBLE, 2, target->dims, NULL, expected, NULL, 0, &err);
-    CHECK(ms_array_apply(MS_ARITH_COPY, target, start, 0, &err) == 0);
+    CHECK(ms_arith_array(MS_ARITH_COPY, target, start, 0, &err) == 0);
     add_plainly(&made, expected);
     ms_merge merge = {
         .arrays = &target, .array_count = 1, .parts = made.taken, .part_count = made.parts};
     CHECK(ms_merge_all(&merge, 1, NULL, &err) == 0);
     ms_array *wide = ms_array_dense(MS_DOUBLE, 2, target->dims, &err);
-    CHECK(ms_array_apply(MS_ARITH_COPY, wide, target, 0, &err) == 0);
+    CHECK(ms_arith_array(MS_ARITH_COPY, wide, target, 0, &err) == 0);
     const double *got = wide->data;
     for (int64_t k = 0; k < count; k++) CHECK(got[k] == expected[k]);
     ms_array_release(wide);

@@ -134,7 +134,7 @@ size_t ms_pending_take(double *pending, int64_t count, char *out) {
 size_t ms_pending_take_touched(double *pending, int64_t count, uint8_t *touched, char *out) {
   run_writer writer = {.out = out};
   int64_t word = 0, first, size;
-  while (ms_touched_next(count, touched, &word, &first, &size)) {
+  while (ms_touched_walk_next(count, touched, &word, &first, &size)) {
     take_piece(&writer, pending + first, size, first);
   }
   close_run(&writer);
@@ -143,7 +143,7 @@ size_t ms_pending_take_touched(double *pending, int64_t count, uint8_t *touched,
 
 void ms_pending_clear_touched(double *pending, int64_t count, uint8_t *touched) {
   int64_t word = 0, first, size;
-  while (ms_touched_next(count, touched, &word, &first, &size)) {
+  while (ms_touched_walk_next(count, touched, &word, &first, &size)) {
     memset(pending + first, 0, (size_t)size * sizeof *pending);
   }
 }

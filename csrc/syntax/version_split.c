@@ -69,8 +69,8 @@ static bool split_name(ms_node *node, void *context) {
   return true;
 }
 
-int ms_loop_split(ms_loop *loop, const bool *split, bool (*changes)(const char *name),
-                  ms_error *err) {
+int ms_version_split(ms_loop *loop, const bool *split, bool (*changes)(const char *name),
+                     ms_error *err) {
   splitting state = {.loop = loop, .split = split, .changes = changes};
   state.next =
       ms_arena_take(loop->tree->arena, (size_t)loop->capture_count + 1, sizeof *state.next);

@@ -16,7 +16,7 @@
  * variable of its own, whose symbol is `next`; then finds the captures anew. `changes(name)` says
  * whether a method changes the array that it is called on. The tree is the caller's alone. -1 with
  * MS_SRC when memory is out. */
-int ms_loop_split(ms_loop *loop, const bool *split, bool (*changes)(const char *name),
-                  ms_error *err);
+int ms_version_split(ms_loop *loop, const bool *split, bool (*changes)(const char *name),
+                     ms_error *err);
 
 #endif

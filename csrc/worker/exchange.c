@@ -206,7 +206,7 @@ void ms_exchange_close(ms_worker *worker) {
 /* ------------------------------------------------------------------------ what we changed */
 
 static bool is_over(const ms_worker *worker) {
-  return worker->gone || ms_worker_cancelled(worker);
+  return worker->gone || ms_worker_job_cancelled(worker);
 }
 
 /* Waits until a partner has room for another frame; false when the job is over or failed. */

@@ -40,7 +40,7 @@ static inline int receive_from_lane(bench *b, ms_frame *frame, char *payload, si
   static char bytes[MS_CHANNEL_LIMIT];
   struct pollfd operand = {.fd = b->lane, .events = POLLIN};
   while (poll(&operand, 1, wait) > 0) {
-    size_t size = ms_lane_receive(b->lane, bytes);
+    size_t size = ms_link_receive_lane(b->lane, bytes);
     if (size == 0) return 0;
     int good = ms_frame_read(frame, bytes, size, MS_TO_DRIVER) == NULL;
     if (good && frame->size <= room) memcpy(payload, bytes + sizeof *frame, (size_t)frame->size);
@@ -133,7 +133,7 @@ static inline int set_up(bench *b, uint32_t workers, int lanes, int (*serve)(int
                       .shared = lanes != 0,
                       .parent = (uint32_t)driver,
                       .identity = "0123456789abcdef"};
-  snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
+  snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_frame_abi());
   snprintf(setup->address, sizeof setup->address, "%s", b->address);
   snprintf(setup->directory, sizeof setup->directory, "%s", b->directory.path);
   FILE *page = tmpfile();

@@ -307,7 +307,7 @@ int ms_handover_await(ms_worker *worker, const ms_awaited *before, ms_error *err
   ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)before->block + 1);
   int failed = 0;
   while (failed == 0 && !is_finished(worker, before) && !worker->gone &&
-         !ms_worker_cancelled(worker) && !is_late(worker, before)) {
+         !ms_worker_job_cancelled(worker) && !is_late(worker, before)) {
     failed = worker->road->wait(worker, before, err);
   }
   if (failed == 0) ms_worker_show(worker, MS_STATUS_AWAITING, 0);

@@ -241,7 +241,7 @@ static int be_hostile(void) {
   ms_link link = {
       .socket = dealer, .lane = lane, .sender = setup.worker, .incarnation = setup.incarnation};
   ms_hello hello = {.address = "ipc:///nowhere"};
-  snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
+  snprintf(hello.abi, sizeof hello.abi, "%s", ms_frame_abi());
   ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
   ms_link_send(&link, frame, &hello, sizeof hello, &err);
   char task[4096];

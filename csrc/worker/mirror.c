@@ -107,7 +107,7 @@ static ms_change_runs span_of(const ms_worker *worker, const ms_mirror *mirror, 
   uint32_t own = worker->setup.worker;
   for (uint32_t p = from; p != job->block; p = ms_schedule_next(schedule, own, p)) {
     int64_t first, end;
-    ms_writes_span(operand, &schedule->grid, &job->task.bounds, p, &first, &end);
+    ms_operand_writes_span(operand, &schedule->grid, &job->task.bounds, p, &first, &end);
     if (first == end) continue;
     if (runs.count == 0 || first < runs.next) runs.next = first;
     if (end > runs.count) runs.count = end;
@@ -159,7 +159,7 @@ int ms_mirror_return(ms_worker *worker, const ms_mirror *mirror, ms_error *err) 
     if (piece * MS_MIRROR_PIECE < count) transfer.count = piece * MS_MIRROR_PIECE;
     worker->job.moved += (uint64_t)(transfer.count - transfer.next) * operand->element;
     while (transfer.next < transfer.count) {
-      if (!ms_worker_room(worker, err)) return -1;
+      if (!ms_worker_job_room(worker, err)) return -1;
       if (ms_transfer_send(&transfer, &mirror->now, &worker->control, worker->job.number, err) != 0)
         return -1;
     }

@@ -41,7 +41,7 @@ static void draw_lists(scene *s) {
       int64_t element = i * BLOCKS + b;
       if (rand() % 3 == 0) continue;
       s->list[b][s->count[b]++] = element;
-      next = ms_element_run_write(next, last, element, 1);
+      next = ms_element_lists_write_run(next, last, element, 1);
       last = element + 1;
     }
     before[b + 1] = before[b] + s->count[b];

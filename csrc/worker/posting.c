@@ -32,7 +32,7 @@ static uint64_t count_all(const ms_worker *worker) {
 
 /* Whether some worker has left, or wants all to. */
 static bool is_over(const ms_worker *worker) {
-  bool over = worker->gone || ms_worker_cancelled(worker);
+  bool over = worker->gone || ms_worker_job_cancelled(worker);
   for (uint32_t w = 0; w < worker->schedule->workers; w++) {
     over = over || posts_of(worker, w) == LEFT || ms_meeting_count(worker, w) == LEFT;
   }

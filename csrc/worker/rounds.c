@@ -141,7 +141,7 @@ int ms_rounds_await(ms_worker *worker, uint32_t block, ms_error *err) {
   if (ms_handover_flush(worker, err) != 0) return -1; /* others may wait for what is held back */
   ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)block + 1);
   while (count_missing(worker, block, &missing) > setting->backup && !worker->gone &&
-         !ms_worker_cancelled(worker)) {
+         !ms_worker_job_cancelled(worker)) {
     uint64_t now = worker->road->now();
     if (now >= limit) break;
     missing.until = now + LOOK < limit ? now + LOOK : limit;

@@ -164,7 +164,7 @@ static int ms_host_take(void *end, ms_letter *letter, ms_error *err) {
       letter->ended = true;
       ms_error_clear(&letter->trouble);
     } else if (member->channel >= 0) {
-      accepted = ms_session_accept(session, letter, bytes, size, err);
+      accepted = ms_session_wait_accept(session, letter, bytes, size, err);
     }
     if (accepted > 0) return 1;
     ms_letter_close(letter);

@@ -166,7 +166,7 @@ static int live(ms_worker *worker) {
   uint32_t block;
   int got;
   ms_hello hello = {0};
-  snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
+  snprintf(hello.abi, sizeof hello.abi, "%s", ms_frame_abi());
   ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
   ms_link_send(&worker->control, frame, &hello, sizeof hello, &err);
   while ((got = ms_worker_next(worker, &err)) > 0) {
@@ -290,7 +290,7 @@ static int drive(ms_worker *nobody) {
     check(before, &outcome, failed, &err);
     ms_outcome_free(&outcome);
   }
-  ms_session_dismiss(&ms_host.session, false);
+  ms_session_wait_dismiss(&ms_host.session, false);
   for (uint32_t w = 0; w < now_playing.workers; w++)
     if (!ms_host_gone(&ms_host.session.members[w])) faults++;
   return 0;

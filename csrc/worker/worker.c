@@ -41,12 +41,13 @@ static int check_setup(ms_worker *worker, long got, int page, ms_error *err) {
   if (got < (long)sizeof setup->build || setup->build.magic != MS_FRAME_MAGIC) {
     return ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", worker->channel);
   }
-  if (setup->build.protocol != MS_PROTOCOL || strcmp(setup->build.abi, ms_abi()) != 0 ||
+  if (setup->build.protocol != MS_PROTOCOL || strcmp(setup->build.abi, ms_frame_abi()) != 0 ||
       got != (long)sizeof *setup) {
     ms_refusal ours = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL};
-    snprintf(ours.abi, sizeof ours.abi, "%s", ms_abi());
+    snprintf(ours.abi, sizeof ours.abi, "%s", ms_frame_abi());
     ms_channel_send(worker->channel, &ours, sizeof ours, -1, SETUP_WAIT, NULL);
-    if (ms_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err) != 0) return -1;
+    if (ms_frame_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err) != 0)
+      return -1;
     return ms_error_set(err, MS_WRK, "worker %u runs another build of Meissa than the driver",
                         setup->worker + 1);
   }
@@ -137,7 +138,7 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
   }
   worker->channel = channel;
   ms_hello hello = {0};
-  snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
+  snprintf(hello.abi, sizeof hello.abi, "%s", ms_frame_abi());
   if (fcntl(channel, F_SETFD, FD_CLOEXEC) != 0) {
     ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", channel);
   } else if (take_setup(worker, err) == 0 &&
@@ -225,9 +226,9 @@ void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t 
 /* Handles the frames of the driver that are there. */
 static int take_frames(ms_worker *worker, ms_error *err) {
   if (worker->lane > 0) {
-    size_t size = ms_lane_receive(worker->lane, worker->lane_room);
+    size_t size = ms_link_receive_lane(worker->lane, worker->lane_room);
     if (size == 0 && ms_channel_ended(worker->lane)) worker->gone = true;
-    for (; size > 0; size = ms_lane_receive(worker->lane, worker->lane_room)) {
+    for (; size > 0; size = ms_link_receive_lane(worker->lane, worker->lane_room)) {
       if (ms_worker_receive(worker, worker->lane_room, size, err) != 0) return -1;
     }
     return 0;
@@ -293,7 +294,7 @@ static int wait_for_job(ms_worker *worker, ms_error *err) {
     if (worker->gone) return 0;
     if (worker->job.open) {
       if (worker->data_due == 0 || worker->fed > 0) return 1;
-      if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;
+      if (ms_worker_job_cancelled(worker) && ms_worker_job_end(worker, err) != 0) return -1;
     }
     if (wait_for_task(worker, err) != 0) return -1;
   }

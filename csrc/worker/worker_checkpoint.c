@@ -14,7 +14,7 @@
 #define KEEP_SLOWEST 1.0 /* more is not the copying */
 #define KEEP_TELLING 4096
 
-int ms_worker_resume(ms_worker *worker, ms_error *err) {
+int ms_worker_checkpoint_resume(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   uint64_t from = worker->incoming_from;
   if (from == 0) return 0;
@@ -34,7 +34,7 @@ int ms_worker_resume(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
-void ms_worker_keep_image(ms_worker *worker, uint32_t block) {
+void ms_worker_checkpoint_keep(ms_worker *worker, uint32_t block) {
   ms_worker_job *job = &worker->job;
   if (job->checkpoint.size == 0 || !job->checkpoint.possible) return;
   size_t bytes = ms_block_checkpoint_bytes(&job->checkpoint);

@@ -8,10 +8,10 @@
 #include "worker/worker_state.h"
 
 /* Goes on where the process that this one replaces has ended, if it replaces one. */
-int ms_worker_resume(ms_worker *worker, ms_error *err);
+int ms_worker_checkpoint_resume(ms_worker *worker, ms_error *err);
 
 /* Keeps what is needed to undo the block that begins now, unless that takes too long for blocks
  * like this: then the whole loop is undone if the worker dies in it. */
-void ms_worker_keep_image(ms_worker *worker, uint32_t block);
+void ms_worker_checkpoint_keep(ms_worker *worker, uint32_t block);
 
 #endif

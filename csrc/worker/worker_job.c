@@ -41,7 +41,7 @@ void ms_worker_version(ms_worker *worker, ms_versions *versions) {
   worker->job.versions = versions;
 }
 
-bool ms_worker_cancelled(const ms_worker *worker) {
+bool ms_worker_job_cancelled(const ms_worker *worker) {
   uint64_t number = worker->job.number;
   return worker->cancelled == number || ms_worker_status(worker, MS_STATUS_CANCEL) == number;
 }
@@ -148,21 +148,21 @@ static int prepare(ms_worker *worker, ms_error *err) {
     job->held = job->block;
   }
   if (place_operands(worker, err) != 0 || open_log(worker, err) != 0 ||
-      ms_worker_resume(worker, err) != 0) {
+      ms_worker_checkpoint_resume(worker, err) != 0) {
     return -1;
   }
   if (ms_rounds_prepare(worker, err) != 0) return -1;
   return ms_exchange_begin(worker, err);
 }
 
-void ms_worker_advance(ms_worker *worker) {
+void ms_worker_job_advance(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   job->position++;
   job->last = job->block;
   job->block = ms_schedule_next(worker->schedule, worker->setup.worker, job->block);
 }
 
-int ms_worker_begin(ms_worker *worker, ms_error *err) {
+int ms_worker_job_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
   ms_exchange_close(worker);
@@ -187,8 +187,8 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   if (!worker->setup.shared) ms_mapped_memory_sweep(&worker->mapped, job->number);
   if (failed == 0) return 0;
   worker->data_due = 0;
-  if (ms_worker_stop(worker, (ms_code)trouble.code, trouble.message, err) != 0) return -1;
-  return ms_worker_end(worker, err);
+  if (ms_worker_failure_stop(worker, (ms_code)trouble.code, trouble.message, err) != 0) return -1;
+  return ms_worker_job_end(worker, err);
 }
 
 /* For traces. */
@@ -196,12 +196,12 @@ static unsigned long long number_of(const ms_worker *worker) {
   return worker->job.number;
 }
 
-bool ms_worker_room(ms_worker *worker, ms_error *err) {
+bool ms_worker_job_room(ms_worker *worker, ms_error *err) {
   bool open = ms_link_open(&worker->control);
   if (!open) ms_trace(MS_TRACE_WAITS, "begin for=room job=%llu", number_of(worker));
   while (!ms_link_open(&worker->control)) {
     if (worker->road->wait(worker, NULL, err) != 0) return false;
-    if (worker->gone || ms_worker_cancelled(worker)) return false;
+    if (worker->gone || ms_worker_job_cancelled(worker)) return false;
   }
   if (!open) ms_trace(MS_TRACE_WAITS, "end for=room job=%llu", number_of(worker));
   return true;
@@ -230,13 +230,13 @@ static void take_time(ms_worker *worker) {
   job->brief = !worker->road->by_frames && each < BRIEF;
 }
 
-int ms_worker_end(ms_worker *worker, ms_error *err) {
+int ms_worker_job_end(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
   take_time(worker);
   ms_exchange_close(worker);
   job->running = false;
-  if (job->failed || ms_worker_cancelled(worker)) {
+  if (job->failed || ms_worker_job_cancelled(worker)) {
     ms_report_keep_printed(&job->report);
     job->noted = 0; /* other bytes */
   } else if (job->busy >= MS_SPENT_WORTH && worker->schedule->workers > 1) {
@@ -245,7 +245,7 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
   }
   ms_frame done = {
       .kind = MS_SAY_DONE, .job = job->number, .a = {job->busy, job->waited, job->moved}};
-  int failed = ms_worker_send_done(worker, done, err);
+  int failed = ms_worker_report_done(worker, done, err);
   job->open = false;
   return failed;
 }
@@ -253,27 +253,27 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
 /* The job is over for this worker: results first, then DONE. */
 static int finish(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  bool good =
-      !job->failed && !ms_worker_cancelled(worker) && ms_worker_last_turn(worker) == UINT32_MAX;
+  bool good = !job->failed && !ms_worker_job_cancelled(worker) &&
+              ms_worker_failure_last_turn(worker) == UINT32_MAX;
   if (good && job->report.failed) {
     ms_error trouble;
     ms_error_clear(&trouble);
     ms_error_memory(&trouble, MS_WRK, "a loop's results");
-    if (ms_worker_stop(worker, MS_WRK, trouble.message, err) != 0) return -1;
+    if (ms_worker_failure_stop(worker, MS_WRK, trouble.message, err) != 0) return -1;
     good = false;
   }
   /* Others may have to run blocks whose changes they send here, too. */
   if (!good && !job->stopped && ms_exchange_await(worker, err) != 0) return -1;
   if (good && !worker->setup.shared && ms_worker_return_operands(worker, err) != 0) {
-    if (!worker->gone && !ms_worker_cancelled(worker)) return -1;
+    if (!worker->gone && !ms_worker_job_cancelled(worker)) return -1;
   }
-  return ms_worker_end(worker, err);
+  return ms_worker_job_end(worker, err);
 }
 
 /* Whether to go on waiting for another worker's copy of what this one is about to write. */
 static bool is_wanted(void *context) {
   const ms_worker *worker = context;
-  return !ms_exit_guard_orphan() && !ms_worker_cancelled(worker);
+  return !ms_exit_guard_orphan() && !ms_worker_job_cancelled(worker);
 }
 
 /* Whether what the block at the present position reads has yet to come. */
@@ -286,7 +286,7 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
   ms_trace(MS_TRACE_WAITS, "begin for=data job=%llu frames=%llu", number_of(worker),
            (unsigned long long)worker->data_due);
   if (ms_handover_flush(worker, err) != 0) return -1;
-  while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
+  while (is_data_due(worker) && !worker->gone && !ms_worker_job_cancelled(worker)) {
     if (worker->road->wait(worker, NULL, err) != 0) return -1;
   }
   ms_trace(MS_TRACE_WAITS, "end for=data job=%llu", number_of(worker));
@@ -307,23 +307,23 @@ static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
     job->started = worker->road->now();
     job->waited += job->started - before;
   }
-  return !worker->gone && !ms_worker_cancelled(worker);
+  return !worker->gone && !ms_worker_job_cancelled(worker);
 }
 
 /* Finds the next block that is needed and may begin: 1; 0: the job is over. */
 static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  while (!job->stopped && !ms_worker_cancelled(worker) && job->position < job->share) {
+  while (!job->stopped && !ms_worker_job_cancelled(worker) && job->position < job->share) {
     *block = job->block;
     int ready = await_block(worker, *block, err);
     if (ready <= 0) return ready;
-    if (ms_worker_needs(worker, *block)) return 1;
+    if (ms_worker_failure_needs(worker, *block)) return 1;
     ms_trace(MS_TRACE_BLOCKS, "skip job=%llu block=%u", number_of(worker), *block);
     /* Whoever is needed may see it all the same, where rounds do not wait for each other. */
     if (job->versions != NULL) ms_versions_carry(job->versions, *block);
     if (ms_history_wanted) ms_block_history_leave(worker, *block);
-    ms_worker_advance(worker);
-    if (ms_worker_publish(worker, err) != 0) return -1;
+    ms_worker_job_advance(worker);
+    if (ms_worker_failure_publish(worker, err) != 0) return -1;
   }
   return 0;
 }
@@ -331,14 +331,14 @@ static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
-  if (job->position == 0 && !worker->setup.shared && ms_worker_remember_operands(worker, err) != 0)
+  if (job->position == 0 && !worker->setup.shared && ms_worker_return_remember(worker, err) != 0)
     return -1;
   int found = find_block(worker, block, err);
   if (found < 0) return -1;
   if (found == 0 || ms_undo_log(&job->undo, *block, is_wanted, worker) != 0) {
     return finish(worker, err) == 0 ? 0 : -1;
   }
-  ms_worker_keep_image(worker, *block);
+  ms_worker_checkpoint_keep(worker, *block);
   if (job->memory != NULL) ms_block_local_begin(job->memory, *block);
   if (job->versions != NULL && ms_rounds_begin(worker, *block, err) != 0) return -1;
   if (job->position == 0) ms_worker_show(worker, MS_STATUS_BEGAN, job->started);
@@ -355,7 +355,7 @@ int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_error_clear(&trouble);
   if (!worker->job.open) return 0;
   int got = next_block(worker, block, &trouble);
-  return got < 0 ? ms_worker_give_up(worker, &trouble, err) : got;
+  return got < 0 ? ms_worker_failure_give_up(worker, &trouble, err) : got;
 }
 
 int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err) {
@@ -375,12 +375,13 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   if (job->memory != NULL) ms_block_local_take(job->memory, block, &job->report);
   job->running = false;
-  ms_worker_advance(worker);
+  ms_worker_job_advance(worker);
   job->range[job->untimed++] = is_asked(worker) ? range_of(worker, block) : 0;
   if (!job->brief || job->untimed == MS_TIMED_AT_ONCE) take_time(worker);
   ms_error trouble;
   ms_error_clear(&trouble);
-  if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
+  if (ms_worker_failure_publish(worker, &trouble) != 0)
+    return ms_worker_failure_give_up(worker, &trouble, err);
   if (worker->road->by_frames) job->started = worker->road->now(); /* messages took their time */
-  return ms_worker_keep_report(worker, err);                       /* nobody waits for that */
+  return ms_worker_report_keep(worker, err);                       /* nobody waits for that */
 }

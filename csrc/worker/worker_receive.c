@@ -97,7 +97,7 @@ static int take_cancel(ms_worker *worker, uint64_t number, ms_error *err) {
   job->open = true;
   job->busy = job->waited = job->moved = 0;
   job->report.length = 0;
-  return ms_worker_end(worker, err);
+  return ms_worker_job_end(worker, err);
 }
 
 static int handle(ms_worker *worker, const ms_frame *frame, const char *payload, ms_error *err) {
@@ -108,7 +108,7 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
     case MS_SAY_TASK:
       if (worker->job.open) return 0;
       take_task(worker, frame, payload);
-      return is_complete(worker, frame) ? ms_worker_begin(worker, err) : 0;
+      return is_complete(worker, frame) ? ms_worker_job_begin(worker, err) : 0;
     case MS_SAY_DATA:
       take_data(worker, frame, payload);
       return 0;

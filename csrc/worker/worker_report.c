@@ -69,7 +69,7 @@ static bool note(ms_worker *worker) {
   return true;
 }
 
-int ms_worker_keep_report(ms_worker *worker, ms_error *err) {
+int ms_worker_report_keep(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if ((job->printed || !note(worker)) && send_part(worker, err) != 0) return -1;
   if (job->checkpoint.size == 0 || job->defers) return 0;
@@ -78,7 +78,7 @@ int ms_worker_keep_report(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
-int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err) {
+int ms_worker_report_done(ms_worker *worker, ms_frame done, ms_error *err) {
   done.a[3] = MS_DONE_MAKE(worker->job.position, shelve(worker));
   return send_report(worker, done, err);
 }

@@ -9,10 +9,10 @@
 
 /* Makes sure that the report of the last finished block outlives this process; text that the block
  * has printed is sent. */
-int ms_worker_keep_report(ms_worker *worker, ms_error *err);
+int ms_worker_report_keep(ms_worker *worker, ms_error *err);
 
 /* Sends the rest of the report with DONE. The shelf is the driver's from then on, and so is the
  * slot. */
-int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err);
+int ms_worker_report_done(ms_worker *worker, ms_frame done, ms_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include "job/report.h"
 #include "worker/worker_job.h"
 
-int ms_worker_remember_operands(ms_worker *worker, ms_error *err) {
+int ms_worker_return_remember(ms_worker *worker, ms_error *err) {
   const ms_worker_job *job = &worker->job;
   for (uint32_t i = 0; i < job->task.operand_count; i++) {
     const ms_operand *operand = &job->task.operands[i];
@@ -36,7 +36,7 @@ static int return_ranges(ms_worker *worker, uint32_t number, uint32_t first, uin
   ms_operand_rows(operand, &job->task.bounds, first, last, &lo, &hi);
   ms_transfer transfer = ms_transfer_make(&all, number, operand->array_dim, lo, hi);
   while (transfer.next < transfer.count) {
-    if (!ms_worker_room(worker, err)) return -1;
+    if (!ms_worker_job_room(worker, err)) return -1;
     if (ms_transfer_send(&transfer, &all, &worker->control, job->number, err) != 0) return -1;
   }
   job->moved += (uint64_t)transfer.count * operand->element;
@@ -78,7 +78,7 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   size_t size;
   while (failed == 0 && (size = ms_change_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
     ms_frame frame = {.kind = MS_SAY_RUNS, .job = job->number, .a = {number}};
-    failed = !ms_worker_room(worker, err) ||
+    failed = !ms_worker_job_room(worker, err) ||
              ms_link_send(&worker->control, frame, packed, size, err) != 0;
     job->moved += size;
   }
@@ -104,7 +104,7 @@ static int return_listed(ms_worker *worker, uint32_t number, ms_error *err) {
     ms_frame frame = {.kind = MS_SAY_VALUES, .job = job->number, .a = {number}};
     frame.a[1] = (uint64_t)share.done;
     ms_message message;
-    if (!ms_worker_room(worker, err)) return -1;
+    if (!ms_worker_job_room(worker, err)) return -1;
     size_t size = (size_t)take * operand->element;
     void *room = ms_link_begin(&worker->control, frame, size, &message, err);
     if (room == NULL) return -1;

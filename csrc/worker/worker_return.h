@@ -8,7 +8,7 @@
 #include "worker/worker_state.h"
 
 /* Keeps what scattered and exchanged operands look like before the first block. */
-int ms_worker_remember_operands(ms_worker *worker, ms_error *err);
+int ms_worker_return_remember(ms_worker *worker, ms_error *err);
 
 /* Sends the elements of operands that are this worker's to give back. */
 int ms_worker_return_operands(ms_worker *worker, ms_error *err);

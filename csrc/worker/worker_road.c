@@ -76,7 +76,7 @@ static int page_wait(void *end, const ms_awaited *what, ms_error *err) {
   ms_status_page *own = &worker->page[worker->setup.worker];
   uint32_t heard = ms_status_page_listen(own);
   bool come = has_come(worker, what);
-  if (!come && !ms_worker_cancelled(worker)) {
+  if (!come && !ms_worker_job_cancelled(worker)) {
     ms_status_page_sleep(own, heard, wait_of(what, SLEEP));
     come = has_come(worker, what);
   }

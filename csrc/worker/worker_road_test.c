@@ -124,7 +124,7 @@ static int work(ms_worker *worker) {
   uint32_t block;
   int got;
   bool dense;
-  if (ms_worker_begin(worker, &err) != 0) return -1;
+  if (ms_worker_job_begin(worker, &err) != 0) return -1;
   while ((got = ms_worker_next_block(worker, &block, &err)) > 0) {
     uint64_t *cells = ms_worker_operand(worker, 0, &dense);
     run_block(block, cells, now_playing.rotates ? ms_worker_operand(worker, 1, &dense) : NULL);

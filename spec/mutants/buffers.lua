@@ -52,7 +52,7 @@ return {
     finders = {marked},
     mutants = {
       {"machine code does not mark elements", "csrc/kernel/native/c_assign.c",
-       "if (target->name == NULL) ms_c_touch_target(w, &target->site, to);", ""},
+       "if (target->name == NULL) ms_c_site_touch(w, &target->site, to);", ""},
       {"machine code does not mark elements of parts", "csrc/kernel/native/c_array.c",
        "if (!is_marked(w, site->kind.array)) return;\n  bool part",
        "if (site->kind.object == MS_OBJECT_PART || !is_marked(w, site->kind.array)) return;\n"
@@ -62,7 +62,7 @@ return {
       {"machine code takes long rows to be marked", "csrc/kernel/native/c_array.c",
        "if (%s > MS_TOUCHED_ROW) {", "if (%s < 0) {"},
       {"machine code does not mark rows", "csrc/kernel/native/c_row.c",
-       "ms_c_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, " ..
+       "ms_c_array_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, " ..
        "span);", "(void)span;"},
       {"columns lie in a row", "csrc/kernel/native/c_row.c",
        'if (strcmp(given.y.stride, "1") != 0)\n    span', "if (given.y.stride == NULL)\n    span"},

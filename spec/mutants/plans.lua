@@ -86,7 +86,7 @@ return {
     finders = {{spec = "csrc/job/operands_test.c"}},
     mutants = {
       {"views are taken for what lies in one piece", "csrc/job/operands.c",
-       "if (whole && ms_is_row_major(dims, operand->dims, operand->strides)) {",
+       "if (whole && ms_array_is_row_major(dims, operand->dims, operand->strides)) {",
        "if (whole) {"},
       {"only the first part of a base is looked at", "csrc/job/operands.c",
        "n < ms_operand_sections(operand)", "n < 1"},

@@ -38,8 +38,8 @@ return {
     finders = {scalars, reductions},
     mutants = {
       {"ties are broken by data", "csrc/depend/tie.c",
-       "return is_index(all, value) && ms_node_same_value(all, other, value);",
-       "return ms_node_same_value(all, other, value);"},
+       "return is_index(all, value) && ms_tally_same_value(all, other, value);",
+       "return ms_tally_same_value(all, other, value);"},
       {"what breaks ties begins anywhere", "csrc/kernel/emit/variable.c",
        [[emitter->scalar[at]->tie_op == MS_REDUCE_MIN ? "1/0" : "-1/0"]], [["0"]],
        finders = {reductions}},

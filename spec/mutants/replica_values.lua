@@ -169,7 +169,7 @@ return {
        "lib.ms_filter_settle(filter_at(posts, edge), rows.own, posts.into, posts.into)"},
       {"what a replica has not told is merged", "lua/meissa/sync/post_filters.lua",
        "return merges_told and row + posts.at.edges or row", "return row"},
-      {"what a replica has not told is lost", "csrc/sync/replica_merge.c",
+      {"what a replica has not told is lost", "csrc/sync/replica.c",
        "value[i] += own[i] - told[i];", "value[i] += 0;"},
       {"what is dropped is sent later", "csrc/sync/filter.c",
        "(known != NULL && (delta || drops))", "(known != NULL && (delta || (drops && delta)))"},

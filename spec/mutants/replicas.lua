@@ -89,7 +89,7 @@ return {
        finders = {stale}},
       {"what all hear alike is that of the first round", "lua/meissa/sync/post.lua",
        "if self.kept_round ~= t then", "if self.kept_round == nil then"},
-      {"all means are products", "csrc/sync/replica_merge.c",
+      {"all means are products", "csrc/sync/replica.c",
        "if ((number & (number - 1)) == 0) {", "if (number > 0) {"},
       {"what is left out keeps half of its rows", "csrc/job/version.c",
        "    copy_rows(versions, array, block, memory_of(array, round), array->next);",

@@ -64,7 +64,7 @@ return {
        "if (prospect_of(run, bounds) == MS_NATIVE_ENDS) return MS_NATIVE_ENDS;",
        "if (prospect_of(run, bounds) < MS_NATIVE_DOUBTFUL) return MS_NATIVE_ENDS;"},
       {"what was written is not put back", "csrc/job/small_run.c",
-       "if (!ran) ms_small_put_back(run, kept);", ""},
+       "if (!ran) ms_small_keep_restore(run, kept);", ""},
       {"only the first array is kept", "csrc/job/small_keep.c",
        "s < of->count; at +=", "s < 1; at +=", finders = {keeps}},
       {"subnormal numbers are what the driver makes of them", "csrc/job/small_run.c",
@@ -287,7 +287,7 @@ return {
          .. "  if (!is_plain(array) || array->type != home->type) return false;\n"
          .. "  if (home->frozen != (array->writable == 0)) return false;\n",
        "  if (!is_plain(array) || array->type != home->type) return false;\n"},
-      {"kernels go on with it", "csrc/binding/launch.c", "  ms_launch_point_home(of);\n", ""},
+      {"kernels go on with it", "csrc/binding/launch.c", "  ms_launch_move_point_home(of);\n", ""},
       {"what was written into it is not put back", "csrc/binding/launch_move.c",
        "  if (home->span != NULL) home->span->data =", "  if (false) home->span->data ="},
       {"it has no plans of others for other numbers", "lua/meissa/driver/launch.lua",

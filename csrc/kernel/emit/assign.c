@@ -84,7 +84,7 @@ static bool proved(const ms_emitter *emitter, const ms_index_path *path, uint32_
 static bool order_shows(const ms_emitter *emitter, const ms_node *node) {
   bool values_fail = false;
   for (uint32_t v = node->targets; v < node->kids; v++)
-    values_fail = values_fail || ms_emitter_may_fail(emitter, node->kid[v]);
+    values_fail = values_fail || ms_index_path_may_fail(emitter, node->kid[v]);
   for (uint32_t t = 0; t < node->targets; t++) {
     ms_index_path path;
     if (!ms_index_path_direct(emitter, node->kid[t], &path)) continue;
@@ -129,11 +129,11 @@ static bool stays(const ms_emitter *emitter, const ms_node *assign, uint32_t tar
 }
 
 /* A target whose parts are evaluated. */
-typedef struct ms_emitted_target {
+typedef struct emitted_target {
   bool direct;
   ms_index_path path;
   const char *object, *key; /* names, or NULL: in place */
-} ms_emitted_target;
+} emitted_target;
 
 /* Appends "local name=" and the node. */
 static const char *hold(ms_emitter *emitter, char what, uint32_t number, const ms_node *node) {
@@ -170,7 +170,7 @@ static void hold_path(ms_emitter *emitter, const ms_node *assign, uint32_t numbe
 }
 
 static void hold_target(ms_emitter *emitter, const ms_node *assign, uint32_t number,
-                        ms_emitted_target *target) {
+                        emitted_target *target) {
   const ms_node *node = assign->kid[number], *value;
   target->direct = ms_index_path_direct(emitter, node, &target->path);
   if (target->direct) {
@@ -185,8 +185,7 @@ static void hold_target(ms_emitter *emitter, const ms_node *assign, uint32_t num
     target->key = hold(emitter, 'h', number * MS_MAX_DIMS, node->kid[1]);
 }
 
-static void write_target(ms_emitter *emitter, const ms_node *node,
-                         const ms_emitted_target *target) {
+static void write_target(ms_emitter *emitter, const ms_node *node, const emitted_target *target) {
   if (target->direct) {
     ms_index_path_target(emitter, &target->path);
   } else if (target->object == NULL) {
@@ -211,7 +210,7 @@ static void newlines(ms_emitter *emitter, size_t from, size_t to) {
 
 /* Everything in Lua's order. */
 static void in_order(ms_emitter *emitter, const ms_node *node) {
-  ms_emitted_target *target = ms_arena_take(emitter->arena, node->targets, sizeof *target);
+  emitted_target *target = ms_arena_take(emitter->arena, node->targets, sizeof *target);
   if (target == NULL) {
     emitter->out->failed = true;
     return;

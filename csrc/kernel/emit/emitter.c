@@ -41,8 +41,8 @@ static uint32_t longest(const ms_loop *loop, const ms_node *root, const char **f
   return best;
 }
 
-uint32_t ms_capture_find(const ms_loop *loop, const ms_node *node,
-                         const ms_node *step[MS_PATH_FIELDS + 1], uint32_t *count) {
+uint32_t ms_emitter_find_capture(const ms_loop *loop, const ms_node *node,
+                                 const ms_node *step[MS_PATH_FIELDS + 1], uint32_t *count) {
   *count = 0;
   while (constant_key(node) && *count < MS_PATH_FIELDS) {
     step[(*count)++] = node;
@@ -57,7 +57,7 @@ uint32_t ms_capture_find(const ms_loop *loop, const ms_node *node,
 
 uint32_t ms_emitter_capture(const ms_emitter *emitter, const ms_node *node, const ms_node **value) {
   const ms_node *step[MS_PATH_FIELDS + 1];
-  uint32_t count, at = ms_capture_find(emitter->job->loop, node, step, &count);
+  uint32_t count, at = ms_emitter_find_capture(emitter->job->loop, node, step, &count);
   if (at == MS_NO_CAPTURE) return at;
   uint32_t depth = emitter->job->bindings[at].depth;
   if (depth > count) return MS_NO_CAPTURE;

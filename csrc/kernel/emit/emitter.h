@@ -113,8 +113,8 @@ int ms_emitter_info(ms_emitter *emitter, ms_kernel_info *info);
 
 /* The capture of a text that the path written at `node` (NAME or constant INDEX) begins with, or
  * MS_NO_CAPTURE. step[0 .. *count] are the path's nodes, the whole first, the root last. */
-uint32_t ms_capture_find(const ms_loop *loop, const ms_node *node,
-                         const ms_node *step[MS_PATH_FIELDS + 1], uint32_t *count);
+uint32_t ms_emitter_find_capture(const ms_loop *loop, const ms_node *node,
+                                 const ms_node *step[MS_PATH_FIELDS + 1], uint32_t *count);
 
 /* The capture that the path written at `node` (NAME or constant INDEX) belongs to, or
  * MS_NO_CAPTURE. `value` receives the part of it that the capture's value stands for. */

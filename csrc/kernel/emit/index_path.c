@@ -36,7 +36,7 @@ static bool out_of_order(const ms_emitter *emitter, const ms_index_path *path) {
   bool checked = false;
   for (uint32_t k = 0; path->listed && k < path->count; k++) {
     if (path->held[k] != NULL) continue;
-    if (checked && ms_emitter_may_fail(emitter, path->subscript[k])) return true;
+    if (checked && ms_index_path_may_fail(emitter, path->subscript[k])) return true;
     checked = checked || !ms_index_path_proved(emitter, path, k);
   }
   return false;
@@ -52,7 +52,7 @@ static bool add_list(const ms_emitter *emitter, const ms_node *table, ms_index_p
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *field = table->kid[f];
     if (field->kid[0] != NULL || ms_node_is_multiple(field->kid[1]) ||
-        ms_key_may_be_table(emitter, field->kid[1]))
+        ms_key_type_may_be_table(emitter, field->kid[1]))
       return false;
     path->subscript[path->count++] = field->kid[1];
   }
@@ -70,7 +70,7 @@ bool ms_index_path_of(const ms_emitter *emitter, const ms_node *node, ms_index_p
   if (key->kind == MS_STRING || key->kind == MS_FUNCTION) return false;
   if (path->given + path->count >= emitter->job->bindings[path->array].dim_count) return false;
   path->subscript[path->count++] = key;
-  path->doubtful = path->doubtful || ms_key_may_be_table(emitter, key);
+  path->doubtful = path->doubtful || ms_key_type_may_be_table(emitter, key);
   return true;
 }
 
@@ -233,7 +233,7 @@ static bool safe_element(const ms_emitter *emitter, const ms_node *node) {
   return true;
 }
 
-bool ms_emitter_may_fail(const ms_emitter *emitter, const ms_node *node) {
+bool ms_index_path_may_fail(const ms_emitter *emitter, const ms_node *node) {
   const ms_node *value;
   switch (node->kind) {
     case MS_NIL:
@@ -245,24 +245,26 @@ bool ms_emitter_may_fail(const ms_emitter *emitter, const ms_node *node) {
     case MS_FUNCTION:
       return false;
     case MS_PAREN:
-      return ms_emitter_may_fail(emitter, node->kid[0]);
+      return ms_index_path_may_fail(emitter, node->kid[0]);
     case MS_INDEX:
       if (ms_emitter_capture(emitter, node, &value) != MS_NO_CAPTURE && value == node) return false;
       return !safe_element(emitter, node);
     case MS_UNARY:
-      if (node->op == MS_OP_LEN || ms_emitter_may_fail(emitter, node->kid[0])) return true;
-      return node->op == MS_OP_NEG && !ms_key_is_number(emitter, node->kid[0]);
+      if (node->op == MS_OP_LEN || ms_index_path_may_fail(emitter, node->kid[0])) return true;
+      return node->op == MS_OP_NEG && !ms_key_type_is_number(emitter, node->kid[0]);
     case MS_BINARY:
-      if (ms_emitter_may_fail(emitter, node->kid[0]) || ms_emitter_may_fail(emitter, node->kid[1]))
+      if (ms_index_path_may_fail(emitter, node->kid[0]) ||
+          ms_index_path_may_fail(emitter, node->kid[1]))
         return true;
       if (node->op >= MS_OP_AND || node->op == MS_OP_EQ || node->op == MS_OP_NE) return false;
-      return !ms_key_is_number(emitter, node->kid[0]) || !ms_key_is_number(emitter, node->kid[1]);
+      return !ms_key_type_is_number(emitter, node->kid[0]) ||
+             !ms_key_type_is_number(emitter, node->kid[1]);
     default:
       return true;
   }
 }
 
-bool ms_assign_direct(const ms_node *assign, uint32_t at) {
+bool ms_index_path_stores_direct(const ms_node *assign, uint32_t at) {
   uint32_t values = assign->kids - assign->targets;
   if (at >= values) return false;
   /* Wrapping the last call would cut its further values off from further targets. */

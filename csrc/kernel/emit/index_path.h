@@ -33,7 +33,7 @@ bool ms_index_path_row(const ms_emitter *emitter, const ms_index_path *path);
 bool ms_index_path_proved(const ms_emitter *emitter, const ms_index_path *path, uint32_t at);
 
 /* Whether evaluating an expression may raise an error or call a function of the user. */
-bool ms_emitter_may_fail(const ms_emitter *emitter, const ms_node *node);
+bool ms_index_path_may_fail(const ms_emitter *emitter, const ms_node *node);
 
 /* Whether the face's element is reached through a pointer: resolves `node` to it. Where a subscript
  * may be a table, only if what is made of the element then fails in any case. */
@@ -51,6 +51,6 @@ void ms_index_path_target(ms_emitter *emitter, const ms_index_path *path);
 void ms_index_path_offset(ms_emitter *emitter, const ms_index_path *path, bool first);
 
 /* Whether value `at` of an assignment can be stored through a pointer into its target. */
-bool ms_assign_direct(const ms_node *assign, uint32_t at);
+bool ms_index_path_stores_direct(const ms_node *assign, uint32_t at);
 
 #endif

@@ -51,9 +51,9 @@ static ms_holds part(const ms_emitter *emitter, const ms_node *node) {
     for (uint32_t k = 0; k < keys; k++) {
       const ms_node *field = key->kid[k];
       if (field->kid[0] != NULL || ms_node_is_multiple(field->kid[1])) return any;
-      if (ms_key_may_be_table(emitter, field->kid[1])) return any;
+      if (ms_key_type_may_be_table(emitter, field->kid[1])) return any;
     }
-  } else if (key->kind == MS_STRING || ms_key_may_be_table(emitter, key)) {
+  } else if (key->kind == MS_STRING || ms_key_type_may_be_table(emitter, key)) {
     return any;
   }
   if (keys == 0 || keys > whole.levels) return any;
@@ -121,12 +121,12 @@ static ms_holds of(const ms_emitter *emitter, const ms_node *node) {
   }
 }
 
-bool ms_key_may_be_table(const ms_emitter *emitter, const ms_node *node) {
+bool ms_key_type_may_be_table(const ms_emitter *emitter, const ms_node *node) {
   ms_what what = of(emitter, node).what;
   return what == MS_HOLDS_TABLE || what == MS_HOLDS_ANY;
 }
 
-bool ms_key_is_number(const ms_emitter *emitter, const ms_node *node) {
+bool ms_key_type_is_number(const ms_emitter *emitter, const ms_node *node) {
   return of(emitter, node).what == MS_HOLDS_NUMBER;
 }
 

@@ -11,9 +11,9 @@
 int ms_key_types_find(ms_emitter *emitter);
 
 /* Whether the expression's value may be a table. */
-bool ms_key_may_be_table(const ms_emitter *emitter, const ms_node *node);
+bool ms_key_type_may_be_table(const ms_emitter *emitter, const ms_node *node);
 
 /* Whether an expression that does not fail gives a number. */
-bool ms_key_is_number(const ms_emitter *emitter, const ms_node *node);
+bool ms_key_type_is_number(const ms_emitter *emitter, const ms_node *node);
 
 #endif

@@ -5,6 +5,6 @@
 
 #include "kernel/emit/lua_bit.h"
 
-double ms_pow(double x, double y) {
+double ms_strict_pow(double x, double y) {
   return ms_math_pow(x, y);
 }

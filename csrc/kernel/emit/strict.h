@@ -8,6 +8,6 @@
 #include "base/api.h"
 
 /* x to the power of y: x * x for y = 2, else the C library's pow. */
-MS_API double ms_pow(double x, double y);
+MS_API double ms_strict_pow(double x, double y);
 
 #endif

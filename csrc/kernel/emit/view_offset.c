@@ -50,7 +50,8 @@ static bool visit_block(ms_node *node, void *context) {
   ms_emitter *emitter = ((ms_scan *)context)->emitter;
   if (node->kind != MS_ASSIGN) return true;
   for (uint32_t t = 0; t < node->targets; t++) {
-    if (!ms_assign_direct(node, t)) emitter->blocked[emitter->blocked_count++] = node->kid[t];
+    if (!ms_index_path_stores_direct(node, t))
+      emitter->blocked[emitter->blocked_count++] = node->kid[t];
   }
   return true;
 }

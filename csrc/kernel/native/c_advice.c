@@ -10,11 +10,11 @@
 /* Deepest chain of calls that is followed. */
 #define DEEPEST 16
 
-typedef struct ms_gain {
+typedef struct gain_search {
   const ms_typed *typed;
   uint32_t depth;
   bool computes, slow;
-} ms_gain;
+} gain_search;
 
 /* Whether libm takes as long for floats: the others take half as long, or less. */
 static bool is_slow(const char *name) {
@@ -28,7 +28,7 @@ static bool is_slow(const char *name) {
 
 static bool visit(ms_node *node, void *context);
 
-static void look_at_call(ms_gain *gain, const ms_node *node) {
+static void look_at_call(gain_search *gain, const ms_node *node) {
   const ms_node *function = ms_typed_called(gain->typed, node);
   if (function != NULL && gain->depth < DEEPEST) {
     gain->depth++;
@@ -45,15 +45,15 @@ static void look_at_call(ms_gain *gain, const ms_node *node) {
 }
 
 static bool visit(ms_node *node, void *context) {
-  ms_gain *gain = context;
+  gain_search *gain = context;
   if (ms_node_is_loop(node)) gain->slow = true;
   if (node->kind == MS_BINARY && node->op <= MS_OP_POW) gain->computes = true;
   if (node->kind == MS_CALL || node->kind == MS_METHOD) look_at_call(gain, node);
   return node->kind != MS_FUNCTION && node->kind != MS_INDEX && !gain->slow;
 }
 
-bool ms_c_gains(ms_writer *w, const ms_node *region) {
-  ms_gain gain = {.typed = w->typed};
+bool ms_c_advice_gains(ms_writer *w, const ms_node *region) {
+  gain_search gain = {.typed = w->typed};
   bool counted = region->kind == MS_FOR_NUMERIC || region->kind == MS_FOR_GENERIC;
   for (uint32_t k = counted ? region->kids - 1 : 0; k < region->kids; k++)
     ms_node_walk(region->kid[k], visit, &gain);

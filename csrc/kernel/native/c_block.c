@@ -173,7 +173,7 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   local->most = INT32_MAX;
   bool up = range->step > 0;
   local->lo = entries ? "1.0" : ms_c_text(w, "(double)%s%u", up ? "lo" : "hi", d + 1);
-  local->hi = entries ? ms_c_text(w, "(double)%s", ms_c_limit(w, d))
+  local->hi = entries ? ms_c_text(w, "(double)%s", ms_c_array_limit(w, d))
                       : ms_c_text(w, "(double)%s%u", up ? "hi" : "lo", d + 1);
 }
 
@@ -189,8 +189,8 @@ static void declare_entry(ms_writer *w, bool entries) {
       at = ms_c_text(w, "%s%s(x%u - 1) * ms_step%u", at, d > 0 ? " + " : "", d + 1, d + 1);
   }
   w->entries_used = true;
-  ms_kind_of kind = ms_kind_number(ms_type_precision(job->entry_type));
-  ms_c_value value = {.form = ms_c_representation(w, &kind), .kind = kind};
+  ms_kind_of kind = ms_kind_of_number(ms_type_precision(job->entry_type));
+  ms_c_value value = {.form = ms_c_value_representation(w, &kind), .kind = kind};
   if (w->fast && job->entry_type == MS_FLOAT) value.form = MS_FORM_FLOAT;
   value.text = ms_c_text(w, "ms_entries[%s]", at);
   if (job->entry_type == MS_INT64) {
@@ -201,11 +201,11 @@ static void declare_entry(ms_writer *w, bool entries) {
     ms_c_line(w, "}");
   }
   if (job->entry_type == MS_INT32 || job->entry_type == MS_INT64) {
-    ms_c_as_integer(w, &value, job->entry_type);
+    ms_c_array_integer(w, &value, job->entry_type);
   } else if (job->entry_type != MS_DOUBLE && value.form == MS_FORM_DOUBLE) {
     value.text = ms_c_text(w, "(double)%s", value.text);
   }
-  ms_c_declare(w, symbol, value, NULL);
+  ms_c_local_declare(w, symbol, value, NULL);
 }
 
 static void declare_loop_variables(ms_writer *w, bool entries) {
@@ -217,7 +217,7 @@ static void declare_loop_variables(ms_writer *w, bool entries) {
     beyond++;
   }
   for (uint32_t i = beyond; i < job->loop->index_count; i++)
-    ms_c_declare(w, job->loop->indices[i], ms_c_nil(), NULL);
+    ms_c_local_declare(w, job->loop->indices[i], ms_c_value_nil(), NULL);
 }
 
 /* How many numbers tell an iteration of random numbers from others. */
@@ -240,7 +240,7 @@ static const char *draw_index(ms_writer *w, bool entries) {
 /* ---- an iteration ---- */
 
 static void write_inside(ms_writer *w, const void *body) {
-  ms_c_block(w, body);
+  ms_c_statements(w, body);
 }
 
 static void write_iteration(ms_writer *w, bool entries) {
@@ -308,7 +308,7 @@ static void write_stopped(ms_writer *w, bool entries) {
   ms_c_line(w, "return fault->stop;");
 }
 
-void ms_c_bounds(ms_writer *w) {
+void ms_c_block_bounds(ms_writer *w) {
   if (ms_emitter_entries(w->emitter->job)) {
     ms_c_line(w, "const int64_t first = bounds[0], last = bounds[1];");
     return;
@@ -343,13 +343,13 @@ static void write_loops(ms_writer *w, bool entries) {
   for (uint32_t l = 0; l < opened; l++) ms_c_line(w, "}");
 }
 
-void ms_c_function(ms_writer *w) {
+void ms_c_block_function(ms_writer *w) {
   bool entries = ms_emitter_entries(w->emitter->job);
   uint32_t loops = entries ? 1 : w->emitter->dims;
   w->line = 0;
   w->indent = 1;
   w->emitter->leaves = w->stops = w->uncounted = false;
-  ms_c_bounds(w);
+  ms_c_block_bounds(w);
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));

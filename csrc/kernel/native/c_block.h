@@ -7,9 +7,9 @@
 #include "kernel/native/writer.h"
 
 /* Appends the inside of a block function; w->scopes and w->careful say which kind. */
-void ms_c_function(ms_writer *w);
+void ms_c_block_function(ms_writer *w);
 
 /* Appends names for the block's bounds. */
-void ms_c_bounds(ms_writer *w);
+void ms_c_block_bounds(ms_writer *w);
 
 #endif

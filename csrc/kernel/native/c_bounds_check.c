@@ -38,17 +38,17 @@ static ms_c_bounds_check number_key(ms_writer *w, const ms_node *node, const cha
     return (ms_c_bounds_check){.text = "1"};
   }
   if (value.whole != NULL) return integer_key(w, value.whole, extent, hold);
-  ms_c_cut(w, &value);
+  ms_c_rounded_cut(w, &value);
   if (value.cut != NULL)
     return (ms_c_bounds_check){
         .text = value.cut,
         .wrong = ms_c_text(w, "(uint64_t)%s - 1 >= (uint64_t)%s", value.cut, extent),
         .number = value.text};
   ms_c_bounds_check key = {.can = value.kind.can};
-  if (hold || !ms_c_is_simple(value.text)) value = ms_c_hold(w, value);
+  if (hold || !ms_c_is_simple(value.text)) value = ms_c_value_hold(w, value);
   key.tagged = value.form == MS_FORM_VALUE ? value.text : NULL;
-  key.number =
-      key.tagged != NULL ? ms_c_text(w, "%s.number", value.text) : ms_c_as_double(w, value, node);
+  key.number = key.tagged != NULL ? ms_c_text(w, "%s.number", value.text)
+                                  : ms_c_value_as_double(w, value, node);
   key.text = ms_c_text(w, "ms_whole_of(%s)", key.number);
   const char *test = ms_c_is_rounded(w, node) ? "ms_is_whole_subscript" : "ms_is_subscript";
   key.wrong = ms_c_text(w, "!%s(%s, %s)", test, key.number, extent);
@@ -100,7 +100,8 @@ const char *ms_c_bounds_check_write(ms_writer *w, const ms_c_bounds_check *key, 
   return key->text;
 }
 
-const char *ms_c_subscript(ms_writer *w, const ms_node *node, uint32_t array, uint32_t dim) {
-  ms_c_bounds_check key = ms_c_bounds_check_of(w, node, ms_c_extent(w, array, dim), false);
+const char *ms_c_bounds_check_subscript(ms_writer *w, const ms_node *node, uint32_t array,
+                                        uint32_t dim) {
+  ms_c_bounds_check key = ms_c_bounds_check_of(w, node, ms_c_array_extent(w, array, dim), false);
   return ms_c_bounds_check_write(w, &key, node, array, dim);
 }

@@ -29,6 +29,7 @@ const char *ms_c_bounds_check_write(ms_writer *w, const ms_c_bounds_check *key, 
                                     uint32_t array, uint32_t dim);
 
 /* A subscript evaluated and checked at once. */
-const char *ms_c_subscript(ms_writer *w, const ms_node *node, uint32_t array, uint32_t dim);
+const char *ms_c_bounds_check_subscript(ms_writer *w, const ms_node *node, uint32_t array,
+                                        uint32_t dim);
 
 #endif

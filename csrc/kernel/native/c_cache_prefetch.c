@@ -66,7 +66,8 @@ static uint32_t column_of(const ms_writer *w, uint32_t array, const ms_node *key
   return d == MS_MAX_DIMS ? MS_AHEAD_ROW : d;
 }
 
-void ms_c_note_use(ms_writer *w, uint32_t capture, const ms_node *const *key, uint32_t count) {
+void ms_c_cache_prefetch_note(ms_writer *w, uint32_t capture, const ms_node *const *key,
+                              uint32_t count) {
   if (w->careful > 0 || !ms_emitter_entries(w->emitter->job)) return;
   ms_cache_prefetch use = {ms_c_array(w, capture), index_of(w, key[0]), MS_AHEAD_ROW};
   bool row = count == 1;
@@ -83,7 +84,7 @@ void ms_c_note_use(ms_writer *w, uint32_t capture, const ms_node *const *key, ui
 
 /* Whatever the entry's value is: an address that no array has is fetched to no effect. */
 static void fetch_element(ms_writer *w, const ms_cache_prefetch *use) {
-  const char *column = "ms_entries[ms_cache_prefetch]", *memory = ms_c_memory(w, use->array);
+  const char *column = "ms_entries[ms_cache_prefetch]", *memory = ms_c_array_memory(w, use->array);
   if (use->column == MS_AHEAD_VALUE) {
     w->entries_used = true;
   } else {
@@ -92,13 +93,13 @@ static void fetch_element(ms_writer *w, const ms_cache_prefetch *use) {
   ms_c_line(w,
             "__builtin_prefetch((const void *)((uintptr_t)%s + sizeof *%s * "
             "((uint64_t)(ms_coord%u[ms_cache_prefetch] - 1) * (uint64_t)%s + (uint64_t)%s - 1)));",
-            memory, memory, use->dim + 1, ms_c_stride(w, use->array, 0), column);
+            memory, memory, use->dim + 1, ms_c_array_stride(w, use->array, 0), column);
 }
 
 static void fetch_row(ms_writer *w, const ms_cache_prefetch *use) {
-  const char *at =
-      ms_c_text(w, "%s + (ms_coord%u[ms_cache_prefetch] - 1) * %s", ms_c_memory(w, use->array),
-                use->dim + 1, ms_c_stride(w, use->array, 0));
+  const char *at = ms_c_text(w, "%s + (ms_coord%u[ms_cache_prefetch] - 1) * %s",
+                             ms_c_array_memory(w, use->array), use->dim + 1,
+                             ms_c_array_stride(w, use->array, 0));
   for (uint32_t line = 0; line < lines_of(w, use->array); line++)
     ms_c_line(w, "__builtin_prefetch((const char *)(%s) + %u);", at, line * LINE);
 }

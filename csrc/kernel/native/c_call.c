@@ -26,7 +26,7 @@
 #define LARGEST 500000
 
 static ms_c_value number(ms_representation_of form, ms_precision precision, const char *text) {
-  return (ms_c_value){.form = form, .kind = ms_kind_number(precision), .text = text};
+  return (ms_c_value){.form = form, .kind = ms_kind_of_number(precision), .text = text};
 }
 
 /* What a builtin does with numbers: floats, or doubles. */
@@ -58,7 +58,7 @@ static ms_precision precision_of(const ms_writer *w, const ms_library *entry,
                                  const ms_c_value *values, uint32_t count) {
   ms_precision precision = MS_ANY_PRECISION;
   for (uint32_t k = 0; k < count && entry->shape != MS_LIBRARY_BITS; k++) {
-    ms_precision next = ms_c_joined(w, &values[k], &values[k]);
+    ms_precision next = ms_c_region_joined(w, &values[k], &values[k]);
     if (next > precision) precision = next;
   }
   return precision;
@@ -71,7 +71,7 @@ static void evaluate(ms_writer *w, const ms_node *node, ms_c_value *values, bool
     bool held = hold;
     for (uint32_t later = k + 1; later < node->kids; later++)
       held = held || ms_typed_stores(w->typed, node->kid[later]);
-    if (held) values[k - 1] = ms_c_hold(w, values[k - 1]);
+    if (held) values[k - 1] = ms_c_value_hold(w, values[k - 1]);
   }
 }
 
@@ -173,9 +173,9 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
       ms_c_refuse(w, kid, "`%s` may be no number where a function that calls itself ends",
                   ms_c_source(w, kid));
     else if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
-      take_number(
-          &values[k], MS_FORM_DOUBLE, MS_ANY_PRECISION,
-          ms_c_as_number(w, values[k], place, bad_argument(w, entry->name, place, node, k + 1)));
+      take_number(&values[k], MS_FORM_DOUBLE, MS_ANY_PRECISION,
+                  ms_c_value_as_number(w, values[k], place,
+                                       bad_argument(w, entry->name, place, node, k + 1)));
     if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT) {
       ms_c_refuse(w, kid, "`%s` is not known to be a number", ms_c_source(w, kid));
       w->exact -= bits;
@@ -183,7 +183,7 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
     }
     if (entry->shape == MS_LIBRARY_SELF) return values[k];
     const char *text =
-        floats ? ms_c_as_float(w, values[k], kid) : ms_c_as_double(w, values[k], kid);
+        floats ? ms_c_value_as_float(w, values[k], kid) : ms_c_value_as_double(w, values[k], kid);
     take_number(&values[k], form, precision, text);
   }
   w->exact -= bits;
@@ -193,7 +193,7 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
       ms_c_region_joins(w, &result.outside, &values[k], w->region);
     result.early = apply_early(w, entry, values, count);
   }
-  ms_c_round(&result, entry->name);
+  ms_c_rounded_note(&result, entry->name);
   return result;
 }
 
@@ -233,11 +233,11 @@ static void raise(ms_writer *w, const ms_node *node, bool asserts, ms_c_value *v
   if (words == NULL || count < 1 || count > at || node->parent->kind == MS_RETURN) {
     ms_c_refuse(w, node, "`%s` has no constant text", ms_c_source(w, node));
   } else if (asserts) {
-    *value = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
+    *value = ms_c_value_hold(w, ms_c_expression(w, node->kid[1]));
     bool object = value->form == MS_FORM_OBJECT && value->kind.object != MS_OBJECT_LISTS;
     const uint32_t falsy = MS_CAN_NIL | MS_CAN_FALSE;
     if (object || (value->form != MS_FORM_OBJECT && (value->kind.can & falsy) == 0)) return;
-    ms_c_error(w, node, ms_c_text(w, "!%s", ms_c_as_truth(w, *value)), words);
+    ms_c_error(w, node, ms_c_text(w, "!%s", ms_c_value_as_truth(w, *value)), words);
   } else {
     ms_c_error(w, node, "1", words);
   }
@@ -253,12 +253,12 @@ static bool is_deep(const ms_writer *w) {
 static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *callee,
                             ms_c_value *values, uint32_t count) {
   for (uint32_t r = 0; r < count; r++) {
-    ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_scalar(MS_CAN_NIL);
+    ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_of_scalar(MS_CAN_NIL);
     if (callee->mixed) kind.precision = MS_ANY_PRECISION;
-    values[r] =
-        (ms_c_value){.form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_temp(w)};
-    const char *type = ms_c_type(values[r].form);
-    if (values[r].form == MS_FORM_OBJECT) type = ms_c_object_type(w, &kind);
+    values[r] = (ms_c_value){
+        .form = ms_c_value_representation(w, &kind), .kind = kind, .text = ms_c_temp(w)};
+    const char *type = ms_c_value_type(values[r].form);
+    if (values[r].form == MS_FORM_OBJECT) type = ms_c_array_object_type(w, &kind);
     if (type == NULL) {
       ms_c_refuse(w, node, "`%s` does not always give a row of the same array, or the same table",
                   ms_c_source(w, node));
@@ -280,11 +280,11 @@ static bool can_call(ms_writer *w, const ms_node *node, const ms_node *function)
   return why == NULL;
 }
 
-void ms_c_arguments(ms_writer *w, const ms_node *call, const ms_function *function,
-                    ms_c_value *arguments) {
+void ms_c_call_arguments(ms_writer *w, const ms_node *call, const ms_function *function,
+                         ms_c_value *arguments) {
   uint32_t self = MS_TYPED_SELF(call), count = function->parameter_count;
   if (self > 0) arguments[0] = ms_c_expression(w, call->kid[0]);
-  ms_c_list(w, call, 1, arguments + self, count > self ? count - self : 0, true);
+  ms_c_expression_list(w, call, 1, arguments + self, count > self ? count - self : 0, true);
 }
 
 static void call_function(ms_writer *w, const ms_node *node, const ms_node *function,
@@ -302,7 +302,7 @@ static void call_function(ms_writer *w, const ms_node *node, const ms_node *func
   declare_results(w, node, callee, values, count);
   ms_c_line(w, "{");
   ms_c_value arguments[MS_C_PARAMETERS];
-  ms_c_arguments(w, node, known, arguments);
+  ms_c_call_arguments(w, node, known, arguments);
   ms_inlined open = {.next = w->inlined,
                      .function = function,
                      .call = node,
@@ -313,13 +313,14 @@ static void call_function(ms_writer *w, const ms_node *node, const ms_node *func
   if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_body_line(w, node);
   w->inlined = &open;
   for (uint32_t p = 0; p < known->parameter_count && w->why->line == 0; p++)
-    ms_c_declare(w, known->parameters[p], arguments[p], ms_c_argument(node, p));
+    ms_c_local_declare(w, known->parameters[p], arguments[p], ms_c_recursive_argument(node, p));
   ms_c_label *labels = w->label;
   w->label = NULL;
-  ms_c_block(w, known->body);
-  if (ms_block_ends(known->body)) {
+  ms_c_statements(w, known->body);
+  if (ms_typed_block_ends(known->body)) {
     for (uint32_t r = 0; r < count; r++)
-      ms_c_line(w, "%s = %s;", values[r].text, ms_c_as_form(w, ms_c_nil(), values[r].form, node));
+      ms_c_line(w, "%s = %s;", values[r].text,
+                ms_c_value_as_form(w, ms_c_value_nil(), values[r].form, node));
   }
   w->label = labels;
   w->inlined = open.next;
@@ -338,7 +339,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
     return;
   }
   if (node->kind == MS_METHOD && count <= 1) {
-    none = ms_c_measure(w, node);
+    none = ms_c_row_measure(w, node);
     if (count == 1) values[0] = none;
     return;
   }
@@ -357,7 +358,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
     if (!builtin_fits(w, node, called.name, entry)) return;
     none = builtin(w, node, entry);
     if (count > 0) values[0] = none;
-    for (uint32_t v = 1; v < count; v++) values[v] = ms_c_nil();
+    for (uint32_t v = 1; v < count; v++) values[v] = ms_c_value_nil();
   } else {
     ms_c_refuse(w, node, "`%s` calls a function whose text is not known here",
                 ms_c_source(w, node));
@@ -371,7 +372,7 @@ static void leave_iteration(ms_writer *w, const ms_node *node) {
   ms_c_line(w, "goto ms_next;");
 }
 
-void ms_c_return(ms_writer *w, const ms_node *node) {
+void ms_c_call_return(ms_writer *w, const ms_node *node) {
   ms_inlined *open = w->inlined;
   if (open == NULL) {
     leave_iteration(w, node);
@@ -383,13 +384,13 @@ void ms_c_return(ms_writer *w, const ms_node *node) {
   }
   ms_c_value values[MS_RETURNS];
   uint32_t count = open->result_count < MS_RETURNS ? open->result_count : MS_RETURNS;
-  ms_c_list(w, node, 0, values, count, count > 1);
+  ms_c_expression_list(w, node, 0, values, count, count > 1);
   const ms_node *body = open->function->function->body;
   bool last = node->parent == body && body->kid[body->kids - 1] == node;
   for (uint32_t r = 0; r < count && w->why->line == 0; r++) {
     const ms_node *from = r < node->kids ? node->kid[r] : node;
     ms_c_value *result = &open->results[r];
-    ms_c_line(w, "%s = %s;", result->text, ms_c_as_form(w, values[r], result->form, from));
+    ms_c_line(w, "%s = %s;", result->text, ms_c_value_as_form(w, values[r], result->form, from));
     ms_c_region_joins(w, &result->outside, &values[r], open->region);
     if (last && !open->jumped) result->early = values[r].early;
   }

@@ -75,15 +75,15 @@ ms_integer_value ms_c_chosen_assume(ms_writer *w, const ms_symbol *symbol, ms_in
 }
 
 /* What two comparisons of integers choose between. */
-typedef struct ms_alternatives {
+typedef struct alternatives {
   const ms_node *condition, *yes;
   /* The other one: no(context, scope) as an integer. */
   ms_integer_value (*no)(ms_writer *w, const void *context, uint32_t scope);
   const void *context;
-} ms_alternatives;
+} alternatives;
 
 /* One of them as an integer, where the comparison of a with b holds, or does not. */
-static ms_integer_value where(ms_writer *w, const ms_alternatives *of, bool holds,
+static ms_integer_value where(ms_writer *w, const alternatives *of, bool holds,
                               const ms_integer_value *a, const ms_integer_value *b,
                               uint32_t scope) {
   const ms_assumed *before = w->assumed;
@@ -99,7 +99,7 @@ static ms_integer_value where(ms_writer *w, const ms_alternatives *of, bool hold
   return r;
 }
 
-static ms_integer_value choose(ms_writer *w, const ms_alternatives *of, uint32_t scope) {
+static ms_integer_value choose(ms_writer *w, const alternatives *of, uint32_t scope) {
   const ms_integer_value unknown = {0};
   if (!is_comparison(of->condition)) return unknown;
   ms_integer_value a = ms_c_integer_value_at(w, of->condition->kid[0], scope);
@@ -122,8 +122,8 @@ static ms_integer_value node_at(ms_writer *w, const void *node, uint32_t scope) 
 
 ms_integer_value ms_c_chosen(ms_writer *w, const ms_node *node, uint32_t scope) {
   const ms_node *condition, *yes;
-  if (!ms_c_is_choice(w, node, &condition, &yes)) return (ms_integer_value){0};
-  ms_alternatives of = {ms_node_bare(condition), yes, node_at, node->kid[1]};
+  if (!ms_c_expression_is_choice(w, node, &condition, &yes)) return (ms_integer_value){0};
+  alternatives of = {ms_node_bare(condition), yes, node_at, node->kid[1]};
   return choose(w, &of, scope);
 }
 
@@ -152,14 +152,14 @@ static uint32_t branches_of(const ms_node *statement, const ms_symbol **symbol) 
   return count;
 }
 
-typedef struct ms_mentions {
+typedef struct mention_search {
   const ms_symbol *symbol;
   uint32_t assigned;
   bool named, labelled;
-} ms_mentions;
+} mention_search;
 
 static bool visit(ms_node *node, void *context) {
-  ms_mentions *mentions = context;
+  mention_search *mentions = context;
   if (node->kind == MS_NAME && node->symbol == mentions->symbol) mentions->named = true;
   if (node->kind == MS_LABEL) mentions->labelled = true;
   uint32_t targets = node->kind == MS_ASSIGN ? node->targets : node->kind == MS_SET_FUNCTION;
@@ -168,8 +168,8 @@ static bool visit(ms_node *node, void *context) {
   return true;
 }
 
-static ms_mentions mentions_of(const ms_node *node, const ms_symbol *symbol) {
-  ms_mentions mentions = {.symbol = symbol};
+static mention_search mentions_of(const ms_node *node, const ms_symbol *symbol) {
+  mention_search mentions = {.symbol = symbol};
   ms_node_walk((ms_node *)(uintptr_t)node, visit, &mentions);
   return mentions;
 }
@@ -193,7 +193,7 @@ void ms_c_chosen_settle(ms_writer *w, const ms_node *block, uint32_t at) {
   uint32_t assigned = 0;
   for (uint32_t k = declaration->ordinal + 1; k <= at; k++) {
     const ms_node *statement = block->kid[k];
-    ms_mentions mentions = mentions_of(statement, symbol);
+    mention_search mentions = mentions_of(statement, symbol);
     if (mentions.labelled) return; /* the way from the declaration may be another */
     if (!mentions.named) continue;
     uint32_t branches = branches_of(statement, &symbol);
@@ -207,24 +207,24 @@ void ms_c_chosen_settle(ms_writer *w, const ms_node *block, uint32_t at) {
 }
 
 /* What the branches of an `if` from `kid` on leave in a local of the version before it. */
-typedef struct ms_rest {
+typedef struct branch_rest {
   const ms_symbol *symbol;
   const ms_node *statement;
   uint32_t kid;
-} ms_rest;
+} branch_rest;
 
 static ms_integer_value rest_at(ms_writer *w, const void *context, uint32_t scope) {
-  const ms_rest *rest = context;
+  const branch_rest *rest = context;
   const ms_node *statement = rest->statement;
   const ms_symbol *symbol = rest->symbol;
   if (rest->kid == statement->kids) return ms_c_chosen_settled(w, symbol, scope);
   const ms_node *block = statement->kid[statement->kids - 1];
   if (rest->kid + 1 == statement->kids)
     return ms_c_integer_value_at(w, given_by(block, &symbol), scope);
-  ms_rest next = {symbol, statement, rest->kid + 2};
+  branch_rest next = {symbol, statement, rest->kid + 2};
   block = statement->kid[rest->kid + 1];
-  ms_alternatives of = {ms_node_bare(statement->kid[rest->kid]), given_by(block, &symbol), rest_at,
-                        &next};
+  alternatives of = {ms_node_bare(statement->kid[rest->kid]), given_by(block, &symbol), rest_at,
+                     &next};
   return choose(w, &of, scope);
 }
 
@@ -235,7 +235,7 @@ ms_integer_value ms_c_chosen_settled(ms_writer *w, const ms_symbol *symbol, uint
     return (ms_integer_value){0};
   if (version == NULL)
     return ms_c_chosen_assume(w, symbol, ms_c_integer_value_at(w, local->from, scope));
-  ms_rest all = {symbol, version->statement, 0};
+  branch_rest all = {symbol, version->statement, 0};
   local->version = version->before;
   ms_integer_value r = rest_at(w, &all, scope);
   local->version = version;

@@ -12,7 +12,8 @@
 #include "kernel/native/c_variable.h"
 
 static ms_c_value boolean(const char *text) {
-  return (ms_c_value){.form = MS_FORM_BOOL, .kind = ms_kind_scalar(MS_CAN_BOOLEAN), .text = text};
+  return (ms_c_value){
+      .form = MS_FORM_BOOL, .kind = ms_kind_of_scalar(MS_CAN_BOOLEAN), .text = text};
 }
 
 /* A captured number as the integer that decides whether another is less or greater: compilers take
@@ -25,7 +26,8 @@ static const char *whole_limit(ms_writer *w, const ms_node *node, ms_op op, bool
   if (op == MS_OP_EQ || op == MS_OP_NE) return NULL;
   bool less = (op == MS_OP_LT || op == MS_OP_LE) == right; /* the integer than the number */
   bool strict = op == MS_OP_LT || op == MS_OP_GT;
-  return ms_c_text(w, "ms_whole_limit(%s, %d, %d)", ms_c_captured(w, at), less == strict, less);
+  return ms_c_text(w, "ms_whole_limit(%s, %d, %d)", ms_c_variable_captured(w, at), less == strict,
+                   less);
 }
 
 /* Comparison of two integers, or of one with a captured number; NULL for others. */
@@ -52,8 +54,8 @@ static const char *equality(ms_writer *w, const ms_node *node, ms_c_value a, ms_
     return node->op == MS_OP_NE ? "1" : "0";
   if (a.form == MS_FORM_BOOL && b.form == MS_FORM_BOOL)
     return ms_c_text(w, "(%s %s= %s)", a.text, *not ? not : "=", b.text);
-  return ms_c_text(w, "%sms_is_same(%s, %s)", not, ms_c_as_form(w, a, MS_FORM_VALUE, node),
-                   ms_c_as_form(w, b, MS_FORM_VALUE, node));
+  return ms_c_text(w, "%sms_is_same(%s, %s)", not, ms_c_value_as_form(w, a, MS_FORM_VALUE, node),
+                   ms_c_value_as_form(w, b, MS_FORM_VALUE, node));
 }
 
 static bool is_number(const ms_c_value *value) {
@@ -93,7 +95,7 @@ const char *ms_c_comparison_op(ms_op op) {
 ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
   const char *text = whole_comparison(w, node, ms_c_comparison_op(node->op));
   if (text != NULL) return boolean(text);
-  ms_c_value a = ms_c_left_operand(w, node);
+  ms_c_value a = ms_c_expression_left(w, node);
   ms_c_value b = ms_c_expression(w, node->kid[1]);
   bool equal = node->op == MS_OP_EQ || node->op == MS_OP_NE;
   if (equal && !(is_number(&a) && is_number(&b))) return boolean(equality(w, node, a, b));
@@ -103,18 +105,19 @@ ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
   static const ms_complaint second = {"attempt to compare number with nil",
                                       "attempt to compare number with boolean"};
   if (a.whole != NULL && b.whole != NULL)
-    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_small_text(w, a.whole),
-                             ms_c_comparison_op(node->op), ms_c_small_text(w, b.whole)));
+    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_small_sum_text(w, a.whole),
+                             ms_c_comparison_op(node->op), ms_c_small_sum_text(w, b.whole)));
   bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
   if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
-    a = ms_c_hold(w, a);
-    b = ms_c_hold(w, b);
+    a = ms_c_value_hold(w, a);
+    b = ms_c_value_hold(w, b);
     compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
   }
-  if (ms_c_joined(w, &a, &b) == MS_SINGLE && is_number(&a) && is_number(&b))
-    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_as_float(w, a, node->kid[0]),
-                             ms_c_comparison_op(node->op), ms_c_as_float(w, b, node->kid[1])));
-  const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
-  const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
+  if (ms_c_region_joined(w, &a, &b) == MS_SINGLE && is_number(&a) && is_number(&b))
+    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_value_as_float(w, a, node->kid[0]),
+                             ms_c_comparison_op(node->op),
+                             ms_c_value_as_float(w, b, node->kid[1])));
+  const char *left = ms_c_value_as_number(w, a, node->kid[0], turned ? second : first);
+  const char *right = ms_c_value_as_number(w, b, node->kid[1], turned ? first : second);
   return boolean(ms_c_text(w, "(%s %s %s)", left, ms_c_comparison_op(node->op), right));
 }

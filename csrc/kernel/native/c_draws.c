@@ -9,16 +9,16 @@
 #define DEEPEST 16
 
 /* The draws of a text, in whatever order. */
-typedef struct ms_drawn {
+typedef struct draw_search {
   const ms_typed *typed;
   uint32_t count, depth;
   bool perhaps; /* what is looked at may be left out, or be repeated */
   bool fixed;   /* no draw may be */
-} ms_drawn;
+} draw_search;
 
-static void look(ms_drawn *drawn, const ms_node *node);
+static void look(draw_search *drawn, const ms_node *node);
 
-static void look_perhaps(ms_drawn *drawn, const ms_node *node) {
+static void look_perhaps(draw_search *drawn, const ms_node *node) {
   bool before = drawn->perhaps;
   drawn->perhaps = true;
   look(drawn, node);
@@ -60,20 +60,20 @@ static bool is_draw(const ms_typed *typed, const ms_node *node) {
 }
 
 static bool visit_draw(ms_node *node, void *context) {
-  ms_drawn *drawn = context;
+  draw_search *drawn = context;
   drawn->count += is_draw(drawn->typed, node);
   return drawn->count == 0;
 }
 
 bool ms_c_draws_any(const ms_writer *w) {
-  ms_drawn drawn = {.typed = w->typed};
+  draw_search drawn = {.typed = w->typed};
   ms_node_walk(w->emitter->body, visit_draw, &drawn);
   for (const ms_callee *each = w->typed->callees; each != NULL; each = each->next)
     ms_node_walk(each->node->function->body, visit_draw, &drawn);
   return drawn.count > 0;
 }
 
-static void look_at_call(ms_drawn *drawn, const ms_node *call) {
+static void look_at_call(draw_search *drawn, const ms_node *call) {
   const ms_node *function = ms_typed_called(drawn->typed, call);
   if (function != NULL && ms_typed_cycle(drawn->typed, function) == 0) {
     drawn->fixed = drawn->fixed && ++drawn->depth <= DEEPEST;
@@ -85,7 +85,7 @@ static void look_at_call(ms_drawn *drawn, const ms_node *call) {
   drawn->fixed = drawn->fixed && !drawn->perhaps;
 }
 
-static void look(ms_drawn *drawn, const ms_node *node) {
+static void look(draw_search *drawn, const ms_node *node) {
   if (node->kind == MS_FUNCTION) return; /* where it is called */
   if (node->kind == MS_GOTO || node->kind == MS_LABEL) drawn->fixed = false;
   if (node->kind == MS_RETURN) drawn->fixed = drawn->fixed && is_last(node);
@@ -103,7 +103,7 @@ static void look(ms_drawn *drawn, const ms_node *node) {
 
 /* Whether the body draws as often in each iteration. */
 static bool is_fixed(const ms_writer *w) {
-  ms_drawn drawn = {.typed = w->typed, .fixed = true};
+  draw_search drawn = {.typed = w->typed, .fixed = true};
   look(&drawn, w->emitter->body);
   return drawn.fixed && drawn.count <= MS_C_DRAWS;
 }

@@ -31,7 +31,7 @@ static ms_c_value value_of(ms_kind_of kind, ms_representation_of form, const cha
 }
 
 static ms_c_value number(const char *text) {
-  return value_of(ms_kind_number(MS_ANY_PRECISION), MS_FORM_DOUBLE, text);
+  return value_of(ms_kind_of_number(MS_ANY_PRECISION), MS_FORM_DOUBLE, text);
 }
 
 static ms_c_value refused(ms_writer *w, const ms_node *node, const char *why) {
@@ -45,31 +45,31 @@ static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   switch (w->emitter->job->bindings[at].kind) {
     case MS_BIND_NUMBER: {
-      ms_c_value value = value_of(kind, MS_FORM_DOUBLE, ms_c_captured(w, at));
+      ms_c_value value = value_of(kind, MS_FORM_DOUBLE, ms_c_variable_captured(w, at));
       ms_c_region_captured(w, &value);
       return value;
     }
     case MS_BIND_BOOLEAN:
-      return value_of(kind, MS_FORM_BOOL, ms_c_captured(w, at));
+      return value_of(kind, MS_FORM_BOOL, ms_c_variable_captured(w, at));
     case MS_BIND_NIL:
       return value_of(kind, MS_FORM_VALUE, nil_text);
     default:
       return value_of(kind, MS_FORM_OBJECT,
-                      kind.object == MS_OBJECT_VIEW ? ms_c_memory(w, kind.array) : "");
+                      kind.object == MS_OBJECT_VIEW ? ms_c_array_memory(w, kind.array) : "");
   }
 }
 
-ms_c_value ms_c_local_value(ms_writer *w, const ms_symbol *symbol, const ms_node *node) {
+ms_c_value ms_c_expression_local(ms_writer *w, const ms_symbol *symbol, const ms_node *node) {
   const ms_c_local *known = ms_c_local_of(w, symbol);
   ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   if (known->text == NULL) return refused(w, node, "is a variable of another function");
   if (known->whole == NULL || known->text != known->whole) {
     ms_c_value number_of = value_of(kind, known->form, known->text);
     ms_c_region_local(w, symbol, &number_of);
-    ms_c_round_again(&number_of, known);
+    ms_c_rounded_again(&number_of, known);
     return number_of;
   }
-  ms_c_value value = number(ms_c_widened(w, known->whole, known->least, known->most));
+  ms_c_value value = number(ms_c_integer_widened(w, known->whole, known->least, known->most));
   ms_integer_value *whole = ms_c_integer(w, known->whole, known->least, known->most);
   if (whole != NULL) whole->small = known->small;
   value.whole = whole;
@@ -87,10 +87,11 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
     ms_kind_of kind = w->typed->variable[at];
     const char *name = ms_c_variable(w, at);
     if (ms_variable_is_asked(w->emitter, at, node)) name = ms_c_text(w, "ms_something(%s)", name);
-    return value_of(kind, ms_c_representation(w, &kind), name);
+    return value_of(kind, ms_c_value_representation(w, &kind), name);
   }
   if (at != MS_NO_CAPTURE) return captured(w, at, node);
-  if (node->kind == MS_NAME && node->symbol != NULL) return ms_c_local_value(w, node->symbol, node);
+  if (node->kind == MS_NAME && node->symbol != NULL)
+    return ms_c_expression_local(w, node->symbol, node);
   if (node->kind == MS_NAME) return refused(w, node, "is a global that has no value here");
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   if (kind.object == MS_OBJECT_SPARSE) return ms_c_sparse_row(w, node);
@@ -103,21 +104,21 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_LISTS)
     return ms_c_lists_element(w, node);
   ms_c_location location;
-  if (!ms_c_locate(w, node, &location)) return number("0.0");
-  if (location.element) return ms_c_load(w, &location, node);
+  if (!ms_c_location_find(w, node, &location)) return number("0.0");
+  if (location.element) return ms_c_location_load(w, &location, node);
   return value_of(location.kind, MS_FORM_OBJECT, location.text);
 }
 
 /* A number in the form of a result. */
 static const char *as_number(ms_writer *w, ms_c_value value, const ms_node *node, bool single) {
-  return single ? ms_c_as_float(w, value, node) : ms_c_as_double(w, value, node);
+  return single ? ms_c_value_as_float(w, value, node) : ms_c_value_as_double(w, value, node);
 }
 
-const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single) {
+const char *ms_c_expression_operand(ms_writer *w, const ms_node *node, bool single) {
   return as_number(w, ms_c_expression(w, node), node, single);
 }
 
-bool ms_c_reads_late(const ms_writer *w, const ms_node *node) {
+bool ms_c_expression_reads_late(const ms_writer *w, const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
   if (node->kind != MS_NAME) return false;
   const ms_node *around = node->parent, *value;
@@ -126,10 +127,11 @@ bool ms_c_reads_late(const ms_writer *w, const ms_node *node) {
   return node->symbol != NULL && node->symbol->function->node == around;
 }
 
-ms_c_value ms_c_left_operand(ms_writer *w, const ms_node *node) {
+ms_c_value ms_c_expression_left(ms_writer *w, const ms_node *node) {
   ms_c_value left = ms_c_expression(w, node->kid[0]);
-  if (!ms_typed_stores(w->typed, node->kid[1]) || ms_c_reads_late(w, node->kid[0])) return left;
-  return ms_c_hold(w, left);
+  if (!ms_typed_stores(w->typed, node->kid[1]) || ms_c_expression_reads_late(w, node->kid[0]))
+    return left;
+  return ms_c_value_hold(w, left);
 }
 
 /* An operand of `^`, which the Lua engine has a function for: it does not know what things are
@@ -138,9 +140,9 @@ static ms_c_value number_of_power(ms_writer *w, ms_c_value value, const ms_node 
   static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
                                     "attempt to perform arithmetic on a boolean value"};
   if (value.form == MS_FORM_DOUBLE || value.form == MS_FORM_FLOAT) return value;
-  value.text = ms_c_as_number(w, value, node, says);
+  value.text = ms_c_value_as_number(w, value, node, says);
   value.form = MS_FORM_DOUBLE;
-  value.kind = ms_kind_number(MS_ANY_PRECISION);
+  value.kind = ms_kind_of_number(MS_ANY_PRECISION);
   return value;
 }
 
@@ -154,8 +156,8 @@ static const char *operation(ms_writer *w, ms_op op, const char *a, const char *
 }
 
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
-  ms_c_value left = ms_c_left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
-  ms_kind_of kind = ms_kind_number(ms_c_joined(w, &left, &right));
+  ms_c_value left = ms_c_expression_left(w, node), right = ms_c_expression(w, node->kid[1]);
+  ms_kind_of kind = ms_kind_of_number(ms_c_region_joined(w, &left, &right));
   bool single = kind.precision == MS_SINGLE, power = node->op == MS_OP_POW;
   if (power) left = number_of_power(w, left, node->kid[0]);
   const char *a = as_number(w, left, node->kid[0], single);
@@ -165,12 +167,12 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   const char *text = operation(w, node->op, a, b, single);
   if (node->op == MS_OP_ADD || node->op == MS_OP_SUB)
     whole = ms_c_integer_sum(w, left.whole, right.whole, node->op == MS_OP_SUB);
-  if (node->op == MS_OP_MUL) whole = ms_c_small_product(w, left.whole, right.whole);
+  if (node->op == MS_OP_MUL) whole = ms_c_small_sum_product(w, left.whole, right.whole);
   if (whole != NULL && whole->small && !single)
-    text = ms_c_widened(w, whole->text, whole->least, whole->most);
+    text = ms_c_integer_widened(w, whole->text, whole->least, whole->most);
   ms_c_value value = value_of(kind, single ? MS_FORM_FLOAT : MS_FORM_DOUBLE, text);
   value.whole = whole;
-  ms_c_round_sum(&value, &left, &right, node);
+  ms_c_rounded_sum(&value, &left, &right, node);
   if (single) return value;
   ms_c_region_joins(w, &value.outside, &left, w->region);
   ms_c_region_joins(w, &value.outside, &right, w->region);
@@ -192,8 +194,8 @@ static ms_c_value apart(ms_writer *w, const ms_node *node, ms_text *statements) 
   return value;
 }
 
-bool ms_c_is_choice(const ms_writer *w, const ms_node *node, const ms_node **condition,
-                    const ms_node **yes) {
+bool ms_c_expression_is_choice(const ms_writer *w, const ms_node *node, const ms_node **condition,
+                               const ms_node **yes) {
   if (node->op != MS_OP_OR) return false;
   const ms_node *both = node->kid[0];
   while (both->kind == MS_PAREN) both = both->kid[0];
@@ -209,24 +211,24 @@ static ms_c_value choose(ms_writer *w, const ms_node *node, const char *conditio
                          const ms_c_value *values, ms_text *statements) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   const char *text[2];
-  kind.precision = ms_c_joined(w, &values[0], &values[1]);
-  ms_representation_of form = ms_c_representation(w, &kind);
+  kind.precision = ms_c_region_joined(w, &values[0], &values[1]);
+  ms_representation_of form = ms_c_value_representation(w, &kind);
   for (int s = 0; s < 2; s++) {
     ms_c_value value = values[s];
     ms_text *out = w->out;
     w->out = &statements[s];
     w->indent++;
-    text[s] = ms_c_as_form(w, value, form, node);
+    text[s] = ms_c_value_as_form(w, value, form, node);
     w->indent--;
     w->out = out;
   }
   ms_c_value chosen = value_of(kind, form, NULL);
   if (statements[0].length == 0 && statements[1].length == 0) {
-    chosen.text = ms_c_choice(w, condition, text[0], text[1]);
+    chosen.text = ms_c_value_choice(w, condition, text[0], text[1]);
     chosen.whole = ms_c_integer_choice(w, condition, values[0].whole, values[1].whole);
   } else {
     chosen.text = ms_c_temp(w);
-    ms_c_line(w, "%s %s;", ms_c_type(form), chosen.text);
+    ms_c_line(w, "%s %s;", ms_c_value_type(form), chosen.text);
     ms_c_line(w, "if (%s) {", condition);
     for (int s = 0; s < 2; s++) {
       ms_text_append(w->out, statements[s].bytes, statements[s].length);
@@ -253,11 +255,11 @@ static ms_c_value connect(ms_writer *w, const ms_node *node) {
   ms_c_value right = apart(w, node->kid[1], of_right);
   if (left.form == MS_FORM_BOOL && right.form == MS_FORM_BOOL && of_right->length == 0 &&
       ms_c_is_plain(w, node->kid[1])) {
-    return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
+    return value_of(ms_kind_of_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
                     ms_c_text(w, "(%s %s %s)", left.text, both ? "&" : "|", right.text));
   }
-  left = ms_c_hold(w, left);
-  const char *truth = ms_c_as_truth(w, left);
+  left = ms_c_value_hold(w, left);
+  const char *truth = ms_c_value_as_truth(w, left);
   const uint32_t falsy = MS_CAN_NIL | MS_CAN_FALSE;
   left.kind.can &= both ? falsy : ~falsy;
   const ms_c_value values[2] = {both ? right : left, both ? left : right};
@@ -268,8 +270,8 @@ static ms_c_value choice(ms_writer *w, const ms_node *node) {
   const ms_node *condition, *yes;
   if (ms_typed_expression(w->typed, node).can & MS_CAN_OBJECT)
     return refused(w, node, "chooses between values that are no numbers");
-  if (!ms_c_is_choice(w, node, &condition, &yes)) return connect(w, node);
-  const char *truth = ms_c_condition(w, condition);
+  if (!ms_c_expression_is_choice(w, node, &condition, &yes)) return connect(w, node);
+  const char *truth = ms_c_expression_condition(w, condition);
   ms_text statements[2] = {{0}, {0}};
   ms_c_value values[2];
   values[0] = apart(w, yes, &statements[0]);
@@ -279,8 +281,8 @@ static ms_c_value choice(ms_writer *w, const ms_node *node) {
 
 static ms_c_value unary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_NOT)
-    return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
-                    ms_c_text(w, "!%s", ms_c_condition(w, node->kid[0])));
+    return value_of(ms_kind_of_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
+                    ms_c_text(w, "!%s", ms_c_expression_condition(w, node->kid[0])));
   if (node->op == MS_OP_LEN) {
     ms_c_value of_table;
     if (ms_c_table_length(w, node->kid[0], &of_table)) return of_table;
@@ -288,15 +290,15 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
       return ms_c_list_count(w, node->kid[0]);
     if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_LISTS)
       return ms_c_lists_count(w, node->kid[0]);
-    const char *extent = ms_c_extent_of(w, node->kid[0], NULL);
+    const char *extent = ms_c_row_extent(w, node->kid[0], NULL);
     if (extent == NULL) return refused(w, node, "is not the length of an array or gapless list");
     return number(extent);
   }
   ms_c_value value = ms_c_expression(w, node->kid[0]);
   bool single = value.form == MS_FORM_FLOAT;
-  const char *text = single ? value.text : ms_c_as_double(w, value, node->kid[0]);
+  const char *text = single ? value.text : ms_c_value_as_double(w, value, node->kid[0]);
   ms_c_value negated =
-      value_of(ms_kind_number(value.kind.precision), single ? MS_FORM_FLOAT : MS_FORM_DOUBLE,
+      value_of(ms_kind_of_number(value.kind.precision), single ? MS_FORM_FLOAT : MS_FORM_DOUBLE,
                ms_c_text(w, "(-%s)", text));
   ms_c_region_joins(w, &negated.outside, &value, w->region);
   if (value.early.text != NULL)
@@ -305,8 +307,8 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   return negated;
 }
 
-const char *ms_c_condition(ms_writer *w, const ms_node *node) {
-  return ms_c_as_truth(w, ms_c_expression(w, node));
+const char *ms_c_expression_condition(ms_writer *w, const ms_node *node) {
+  return ms_c_value_as_truth(w, ms_c_expression(w, node));
 }
 
 static ms_c_value binary(ms_writer *w, const ms_node *node) {
@@ -332,11 +334,11 @@ static ms_c_value literal(ms_writer *w, const ms_node *node) {
 ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
   switch (node->kind) {
     case MS_NIL:
-      return value_of(ms_kind_scalar(MS_CAN_NIL), MS_FORM_VALUE, nil_text);
+      return value_of(ms_kind_of_scalar(MS_CAN_NIL), MS_FORM_VALUE, nil_text);
     case MS_TRUE:
-      return value_of(ms_kind_scalar(MS_CAN_TRUE), MS_FORM_BOOL, "1");
+      return value_of(ms_kind_of_scalar(MS_CAN_TRUE), MS_FORM_BOOL, "1");
     case MS_FALSE:
-      return value_of(ms_kind_scalar(MS_CAN_FALSE), MS_FORM_BOOL, "0");
+      return value_of(ms_kind_of_scalar(MS_CAN_FALSE), MS_FORM_BOOL, "0");
     case MS_NUMBER:
       if (node->boxed) return refused(w, node, "is a number of another library");
       return literal(w, node);
@@ -365,8 +367,8 @@ ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
   }
 }
 
-void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
-               bool hold) {
+void ms_c_expression_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values,
+                          uint32_t count, bool hold) {
   for (uint32_t k = from; k < node->kids; k++) {
     uint32_t at = k - from;
     const ms_node *kid = node->kid[k];
@@ -376,14 +378,14 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
     }
     if (k + 1 == node->kids && ms_node_is_multiple(kid)) {
       ms_c_call(w, kid, values + at, count - at);
-      for (uint32_t v = at; hold && v < count; v++) values[v] = ms_c_hold(w, values[v]);
+      for (uint32_t v = at; hold && v < count; v++) values[v] = ms_c_value_hold(w, values[v]);
       return;
     }
     values[at] = ms_c_expression(w, kid);
     bool later = false;
     for (uint32_t l = k + 1; l < node->kids; l++)
       later = later || ms_typed_stores(w->typed, node->kid[l]);
-    if (hold || later) values[at] = ms_c_hold(w, values[at]);
+    if (hold || later) values[at] = ms_c_value_hold(w, values[at]);
   }
-  for (uint32_t at = node->kids - from; at < count; at++) values[at] = ms_c_nil();
+  for (uint32_t at = node->kids - from; at < count; at++) values[at] = ms_c_value_nil();
 }

@@ -15,7 +15,7 @@
 static bool goes_on(const ms_node *key, const ms_symbol *index) {
   if (key->kind == MS_NAME) return key->symbol == index;
   if (key->kind != MS_BINARY || (key->op != MS_OP_ADD && key->op != MS_OP_SUB)) return false;
-  uint32_t before = ms_c_uses(key->kid[0], index), after = ms_c_uses(key->kid[1], index);
+  uint32_t before = ms_c_trip_uses(key->kid[0], index), after = ms_c_trip_uses(key->kid[1], index);
   if (before == 0) return key->op == MS_OP_ADD && goes_on(key->kid[1], index);
   return after == 0 && goes_on(key->kid[0], index);
 }
@@ -24,13 +24,13 @@ static bool goes_on(const ms_node *key, const ms_symbol *index) {
 static bool is_row_element(const ms_writer *w, const ms_node *node, ms_c_fours *fours) {
   const ms_symbol *index = fours->inner->symbols[0];
   ms_kind_of base = ms_typed_expression(w->typed, node->kid[0]);
-  if (base.object != MS_OBJECT_VIEW || ms_c_uses(node->kid[0], index) > 0) return false;
+  if (base.object != MS_OBJECT_VIEW || ms_c_trip_uses(node->kid[0], index) > 0) return false;
   const ms_kernel_job *job = w->emitter->job;
   const ms_binding *binding = &job->bindings[base.array];
   const ms_element *elements = &job->elements[base.array];
   if (binding->sparse || base.given + 1 != binding->dim_count || elements->type == MS_INT64)
     return false;
-  bool still = ms_c_uses(node->kid[1], index) == 0;
+  bool still = ms_c_trip_uses(node->kid[1], index) == 0;
   if (!still && elements->type != MS_DOUBLE) fours->strip = MS_C_NARROW_STRIP;
   return still || (elements->strides[base.given] == 1 && goes_on(node->kid[1], index));
 }
@@ -75,12 +75,12 @@ static bool find_sum(ms_writer *w, const ms_node *assign, ms_c_fours *fours) {
   const ms_node *term = value->kid[first ? 1 : 0];
   if (!first && (minus || !is_named(value->kid[1], symbol))) return false;
   fours->sum[fours->sums++] = (ms_c_four_sum){.symbol = symbol, .term = term, .minus = minus};
-  return ms_c_uses(fours->inner->kid[3], symbol) == 2 && is_vector(w, term, fours);
+  return ms_c_trip_uses(fours->inner->kid[3], symbol) == 2 && is_vector(w, term, fours);
 }
 
 bool ms_c_fours_find(ms_writer *w, const ms_node *inner, ms_c_fours *fours) {
   const ms_node *block = inner->kid[3];
-  *fours = (ms_c_fours){.inner = inner, .length = ms_c_for_length(w, inner), .strip = MS_C_STRIP};
+  *fours = (ms_c_fours){.inner = inner, .length = ms_c_loop_length(w, inner), .strip = MS_C_STRIP};
   bool fits = fours->length != NULL;
   for (uint32_t k = 0; k < block->kids && fits; k++) {
     const ms_node *node = block->kid[k];
@@ -126,7 +126,8 @@ static void write_terms(ms_writer *w, const ms_c_fours *fours, const char *lane)
     ms_c_place(w, node);
     const ms_c_four_sum *sum = &fours->sum[s++];
     ms_c_value term = ms_c_expression(w, sum->term);
-    ms_c_line(w, "%s[%s] = %s;", sum->terms[w->copy % 4], lane, ms_c_as_double(w, term, sum->term));
+    ms_c_line(w, "%s[%s] = %s;", sum->terms[w->copy % 4], lane,
+              ms_c_value_as_double(w, term, sum->term));
   }
 }
 

@@ -56,13 +56,13 @@ static bool is_counted(const ms_node *value, const ms_symbol *symbol) {
   return is_increment(value, symbol);
 }
 
-typedef struct ms_count_search {
+typedef struct count_search {
   const ms_symbol *symbol;
   bool other; /* something else is assigned */
-} ms_count_search;
+} count_search;
 
 static bool visit(ms_node *node, void *context) {
-  ms_count_search *search = context;
+  count_search *search = context;
   if (node->kind == MS_SET_FUNCTION && node->kid[0]->symbol == search->symbol) search->other = true;
   if (node->kind != MS_ASSIGN) return !search->other;
   for (uint32_t t = 0; t < node->targets; t++) {
@@ -80,13 +80,13 @@ bool ms_c_is_induction(const ms_symbol *symbol) {
   for (uint32_t s = 0; s < from->symbol_count && s < from->kids; s++)
     given = given || (from->symbols[s] == symbol && is_counted(from->kid[s], symbol));
   if (!given) return false;
-  ms_count_search search = {.symbol = symbol};
+  count_search search = {.symbol = symbol};
   ms_node_walk((ms_node *)(uintptr_t)symbol->function->body, visit, &search);
   return !search.other;
 }
 
-const char *ms_c_counted(ms_writer *w, const ms_node *value) {
+const char *ms_c_induction_counted(ms_writer *w, const ms_node *value) {
   ms_integer_value whole = ms_c_integer_value_static(w, value);
   if (whole.known) return whole.text;
-  return ms_c_text(w, "(int64_t)%s", ms_c_operand(w, value, false));
+  return ms_c_text(w, "(int64_t)%s", ms_c_expression_operand(w, value, false));
 }

@@ -13,6 +13,6 @@
 bool ms_c_is_induction(const ms_symbol *symbol);
 
 /* The integer that is assigned to an induction variable. */
-const char *ms_c_counted(ms_writer *w, const ms_node *value);
+const char *ms_c_induction_counted(ms_writer *w, const ms_node *value);
 
 #endif

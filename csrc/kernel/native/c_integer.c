@@ -10,12 +10,12 @@
 
 #include "kernel/native/c_small_sum.h"
 
-const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most) {
+const char *ms_c_integer_widened(ms_writer *w, const char *text, int64_t least, int64_t most) {
   bool narrow = least >= INT32_MIN && most <= INT32_MAX + (int64_t)1;
   return ms_c_text(w, narrow ? "(double)(int32_t)%s" : "(double)%s", text);
 }
 
-const char *ms_c_narrowed(ms_writer *w, const ms_integer_value *whole) {
+const char *ms_c_integer_narrowed(ms_writer *w, const ms_integer_value *whole) {
   bool narrow = whole->least >= INT32_MIN && whole->most <= INT32_MAX + (int64_t)1;
   return ms_c_text(w, narrow ? "(float)(int32_t)%s" : "(float)%s", whole->text);
 }

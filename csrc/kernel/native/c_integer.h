@@ -39,9 +39,9 @@ const ms_integer_value *ms_c_integer_choice(ms_writer *w, const char *condition,
                                             const ms_integer_value *no);
 
 /* An integer between these bounds as a double. */
-const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most);
+const char *ms_c_integer_widened(ms_writer *w, const char *text, int64_t least, int64_t most);
 
 /* The same as a float, rounded once. */
-const char *ms_c_narrowed(ms_writer *w, const ms_integer_value *whole);
+const char *ms_c_integer_narrowed(ms_writer *w, const ms_integer_value *whole);
 
 #endif

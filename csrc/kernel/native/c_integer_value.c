@@ -92,14 +92,14 @@ static ms_integer_value of_call(ms_writer *w, const ms_node *node, uint32_t scop
   return r;
 }
 
-bool ms_c_is_part(const ms_writer *w, const ms_node *node) {
+bool ms_c_integer_value_is_part(const ms_writer *w, const ms_node *node) {
   const ms_node *value;
   while (node->kind == MS_PAREN) node = node->kid[0];
   return node->kind == MS_INDEX && ms_typed_binding(w->typed, node, &value) == MS_NO_CAPTURE;
 }
 
-bool ms_c_extent_dim(ms_writer *w, const ms_node *object, const ms_node *dim, uint32_t *array,
-                     uint32_t *at) {
+bool ms_c_integer_value_extent(ms_writer *w, const ms_node *object, const ms_node *dim,
+                               uint32_t *array, uint32_t *at) {
   ms_kind_of kind = ms_typed_expression(w->typed, object);
   if (kind.object != MS_OBJECT_VIEW && kind.object != MS_OBJECT_SPARSE) return false;
   const ms_binding *binding = &w->emitter->job->bindings[kind.array];
@@ -116,10 +116,11 @@ static ms_integer_value of_extent(ms_writer *w, const ms_node *object, const ms_
   uint32_t array, d;
   if (dim == NULL && ms_typed_expression(w->typed, object).object == MS_OBJECT_LIST)
     return ms_c_list_length(w, object);
-  if (ms_c_is_part(w, object) || !ms_c_extent_dim(w, object, dim, &array, &d))
+  if (ms_c_integer_value_is_part(w, object) ||
+      !ms_c_integer_value_extent(w, object, dim, &array, &d))
     return (ms_integer_value){0};
   const ms_binding *binding = &w->emitter->job->bindings[array];
-  const char *extent = ms_c_extent(w, array, d);
+  const char *extent = ms_c_array_extent(w, array, d);
   const char *bound = ms_c_text(w, "(double)%s", extent);
   return (ms_integer_value){.known = true,
                             .unsigned_zero = true,
@@ -206,7 +207,7 @@ static ms_integer_value of_path(ms_writer *w, const ms_node *node, uint32_t scop
   if (value != node || ms_variable_is(w->emitter, at) || scope >= MS_SCOPES)
     return (ms_integer_value){0};
   if (w->emitter->job->bindings[at].kind != MS_BIND_NUMBER) return (ms_integer_value){0};
-  return guarded(w, ms_c_captured(w, at));
+  return guarded(w, ms_c_variable_captured(w, at));
 }
 
 static ms_integer_value whole_at(ms_writer *w, const ms_node *node, uint32_t scope) {

@@ -28,10 +28,10 @@ bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *ex
                                ms_integer_value *r);
 
 /* Whether a node is part of an array by subscripts that are written here. */
-bool ms_c_is_part(const ms_writer *w, const ms_node *node);
+bool ms_c_integer_value_is_part(const ms_writer *w, const ms_node *node);
 
 /* Which dimension of which array `#object` or `object:size(dim)` asks for; false if for none. */
-bool ms_c_extent_dim(ms_writer *w, const ms_node *object, const ms_node *dim, uint32_t *array,
-                     uint32_t *at);
+bool ms_c_integer_value_extent(ms_writer *w, const ms_node *object, const ms_node *dim,
+                               uint32_t *array, uint32_t *at);
 
 #endif

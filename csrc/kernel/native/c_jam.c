@@ -9,20 +9,20 @@
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_fours.h"
 #include "kernel/native/c_loop.h"
-#include "kernel/native/c_region_survey.h"
 #include "kernel/native/c_statement.h"
+#include "kernel/native/c_survey.h"
 #include "kernel/native/c_trip.h"
 
 /* Most variables of a text that copies are kept of. */
 #define MOST_SYMBOLS 1000
 
-typedef struct ms_nest {
+typedef struct loop_nest {
   ms_writer *w;
   const ms_node *block, *inner; /* of the outer loop; the inner loop in it */
   const ms_symbol *index;       /* of the outer loop */
   uint32_t sums;
   bool fits;
-} ms_nest;
+} loop_nest;
 
 static bool is_declared_in(const ms_symbol *symbol, const ms_node *block) {
   return symbol->declaration != NULL && ms_node_is_inside(symbol->declaration, block);
@@ -31,7 +31,7 @@ static bool is_declared_in(const ms_symbol *symbol, const ms_node *block) {
 /* ---- what may be taken ahead ---- */
 
 /* A name that is read: nothing in the outer loop may change it but what is taken ahead. */
-static bool is_steady(const ms_nest *nest, const ms_node *node) {
+static bool is_steady(const loop_nest *nest, const ms_node *node) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(nest->w->typed, node, &value);
   if (at != MS_NO_CAPTURE) return !ms_variable_is(nest->w->emitter, at);
@@ -39,21 +39,22 @@ static bool is_steady(const ms_nest *nest, const ms_node *node) {
   if (symbol == NULL) return false;
   if (!symbol->assigned) return true;
   return !symbol->upvalue &&
-         (is_declared_in(symbol, nest->block) || !ms_c_is_assigned_in(nest->block, symbol, NULL));
+         (is_declared_in(symbol, nest->block) || !ms_c_survey_assigns(nest->block, symbol, NULL));
 }
 
 /* What an element is read of: the tail must not write it. */
-static bool is_readable(const ms_nest *nest, const ms_node *node) {
+static bool is_readable(const loop_nest *nest, const ms_node *node) {
   ms_kind_of base = ms_typed_expression(nest->w->typed, node->kid[0]);
   if (base.object == MS_OBJECT_OUTER) return true;
   if (base.object != MS_OBJECT_VIEW) return false;
   uint32_t dims = nest->w->emitter->job->bindings[base.array].dim_count;
   bool vectors = nest->index != NULL && base.given + 1 == dims &&
-                 ms_node_is_inside(node, nest->inner) && ms_c_uses(node->kid[1], nest->index) > 0;
-  return !vectors && !ms_c_is_written_in(nest->w, nest->block, base.array);
+                 ms_node_is_inside(node, nest->inner) &&
+                 ms_c_trip_uses(node->kid[1], nest->index) > 0;
+  return !vectors && !ms_c_survey_writes(nest->w, nest->block, base.array);
 }
 
-static bool is_pure_call(const ms_nest *nest, const ms_node *node) {
+static bool is_pure_call(const loop_nest *nest, const ms_node *node) {
   ms_kind_of called = ms_typed_expression(nest->w->typed, node->kid[0]);
   if (called.object != MS_OBJECT_BUILTIN) return false;
   const ms_library *entry = ms_library_find(called.name, node->kids - 1);
@@ -61,7 +62,7 @@ static bool is_pure_call(const ms_nest *nest, const ms_node *node) {
 }
 
 /* An assignment in the inner loop: of numbers to locals of the outer loop's block. */
-static bool is_sum(ms_nest *nest, const ms_node *node) {
+static bool is_sum(loop_nest *nest, const ms_node *node) {
   for (uint32_t t = 0; t < node->targets; t++) {
     const ms_symbol *symbol = node->kid[t]->kind == MS_NAME ? node->kid[t]->symbol : NULL;
     if (symbol == NULL || symbol->upvalue || !is_declared_in(symbol, nest->block)) return false;
@@ -72,7 +73,7 @@ static bool is_sum(ms_nest *nest, const ms_node *node) {
 }
 
 static bool visit_ahead(ms_node *node, void *context) {
-  ms_nest *nest = context;
+  loop_nest *nest = context;
   switch (node->kind) {
     case MS_NAME:
       nest->fits = nest->fits && is_steady(nest, node);
@@ -112,7 +113,7 @@ static bool visit_ahead(ms_node *node, void *context) {
 
 /* Whether the inner loop's ends are the same in all iterations of the outer one. */
 static bool visit_end(ms_node *node, void *context) {
-  ms_nest *nest = context;
+  loop_nest *nest = context;
   if (node->kind == MS_NAME && node->symbol != NULL) {
     const ms_node *from = node->symbol->declaration;
     const ms_node *outer = nest->block->parent;
@@ -133,7 +134,7 @@ static bool visit_leaving(ms_node *node, void *context) {
 }
 
 /* Finds the inner loop of an outer loop that can be jammed; how many statements stand before it. */
-static bool find_nest(ms_nest *nest, uint32_t *before) {
+static bool find_nest(loop_nest *nest, uint32_t *before) {
   const ms_node *block = nest->block;
   bool leaves = false;
   for (*before = 0; *before < block->kids && block->kid[*before]->kind == MS_LOCAL; ++*before) {
@@ -153,17 +154,17 @@ static bool find_nest(ms_nest *nest, uint32_t *before) {
 
 /* ---- the text ---- */
 
-typedef struct ms_copies {
+typedef struct loop_copies {
   ms_c_local *locals; /* those of the text, as the writer knows them */
   size_t size;
   ms_c_local *of[MS_C_FOURS_COPIES];
-  const ms_nest *nest;
+  const loop_nest *nest;
   uint32_t before;
   uint32_t count; /* of copies that are written */
   ms_c_fours fours;
-} ms_copies;
+} loop_copies;
 
-static bool find_copies(ms_writer *w, const ms_nest *nest, ms_copies *copies) {
+static bool find_copies(ms_writer *w, const loop_nest *nest, loop_copies *copies) {
   const ms_outside *code = ms_typed_outside(w->typed, nest->block);
   uint32_t symbols =
       code != NULL ? code->loop->tree->symbols : w->emitter->job->loop->tree->symbols;
@@ -181,12 +182,12 @@ static bool find_copies(ms_writer *w, const ms_nest *nest, ms_copies *copies) {
   return true;
 }
 
-static void enter(ms_writer *w, const ms_copies *copies, uint32_t copy) {
+static void enter(ms_writer *w, const loop_copies *copies, uint32_t copy) {
   memcpy(copies->locals, copies->of[copy], copies->size);
   w->copy = copy;
 }
 
-static void leave(ms_writer *w, const ms_copies *copies) {
+static void leave(ms_writer *w, const loop_copies *copies) {
   memcpy(copies->of[w->copy], copies->locals, copies->size);
   w->copy = 0;
 }
@@ -197,7 +198,7 @@ const char *ms_c_jam_distance(ms_writer *w, int64_t step) {
                    w->copies_left, step);
 }
 
-static void write_beginnings(ms_writer *w, const ms_c_outer *outer, ms_copies *copies,
+static void write_beginnings(ms_writer *w, const ms_c_outer *outer, loop_copies *copies,
                              uint32_t count) {
   const ms_node *block = outer->block;
   copies->count = count;
@@ -213,14 +214,14 @@ static void write_beginnings(ms_writer *w, const ms_c_outer *outer, ms_copies *c
 
 /* The inner loop's statements, of each copy. */
 static void write_inner(ms_writer *w, const void *context) {
-  const ms_copies *copies = context;
+  const loop_copies *copies = context;
   const ms_symbol *symbol = copies->nest->inner->symbols[0];
   const ms_c_local index = *ms_c_local_of(w, symbol);
   for (uint32_t c = 0; c < copies->count; c++) {
     enter(w, copies, c);
     *ms_c_local_of(w, symbol) = index;
     ms_c_line(w, "{");
-    ms_c_block(w, copies->nest->inner->kid[3]);
+    ms_c_statements(w, copies->nest->inner->kid[3]);
     ms_c_line(w, "}");
     leave(w, copies);
   }
@@ -230,7 +231,7 @@ static const char *next_of(ms_writer *w, const ms_c_outer *outer) {
   return ms_c_text(w, "%s += %" PRId64, outer->name, outer->step);
 }
 
-static void write_tails(ms_writer *w, const ms_c_outer *outer, const ms_copies *copies) {
+static void write_tails(ms_writer *w, const ms_c_outer *outer, const loop_copies *copies) {
   const ms_node *block = outer->block;
   for (uint32_t c = 0; c < copies->count; c++) {
     enter(w, copies, c);
@@ -245,14 +246,14 @@ static void write_tails(ms_writer *w, const ms_c_outer *outer, const ms_copies *
 }
 
 /* False: what is taken ahead of earlier iterations' tails may stop. */
-static bool write_copies(ms_writer *w, const ms_c_outer *outer, ms_copies *copies) {
+static bool write_copies(ms_writer *w, const ms_c_outer *outer, loop_copies *copies) {
   bool stopped = w->stops;
   ms_c_line(w, "for (; %s + (%" PRId64 ") %s %s; %s) {", outer->name,
             (MS_C_COPIES - 1) * outer->step, outer->step > 0 ? "<=" : ">=", outer->last,
             next_of(w, outer));
   w->stops = false;
   write_beginnings(w, outer, copies, MS_C_COPIES);
-  if (!ms_c_for_jammed(w, copies->nest->inner, NULL, 1, write_inner, copies)) w->stops = true;
+  if (!ms_c_loop_jammed(w, copies->nest->inner, NULL, 1, write_inner, copies)) w->stops = true;
   bool ahead = !w->stops;
   w->stops = stopped;
   if (ahead) write_tails(w, outer, copies);
@@ -263,7 +264,7 @@ static bool write_copies(ms_writer *w, const ms_c_outer *outer, ms_copies *copie
 /* ---- sums in vectors ---- */
 
 static void write_strip(ms_writer *w, const void *context) {
-  ms_copies *copies = (ms_copies *)(uintptr_t)context;
+  loop_copies *copies = (loop_copies *)(uintptr_t)context;
   const ms_symbol *symbol = copies->nest->inner->symbols[0];
   const ms_c_local index = *ms_c_local_of(w, symbol);
   for (uint32_t c = 0; c < copies->count; c++) {
@@ -274,7 +275,8 @@ static void write_strip(ms_writer *w, const void *context) {
   }
 }
 
-static bool write_strips(ms_writer *w, const ms_c_outer *outer, ms_copies *copies, uint32_t count) {
+static bool write_strips(ms_writer *w, const ms_c_outer *outer, loop_copies *copies,
+                         uint32_t count) {
   bool fits = true;
   write_beginnings(w, outer, copies, count);
   for (uint32_t c = 0; c < count && fits; c++) {
@@ -282,14 +284,14 @@ static bool write_strips(ms_writer *w, const ms_c_outer *outer, ms_copies *copie
     fits = ms_c_fours_begin(w, &copies->fours);
     leave(w, copies);
   }
-  fits = fits && ms_c_for_jammed(w, copies->nest->inner, copies->fours.rest, copies->fours.strip,
-                                 write_strip, copies);
+  fits = fits && ms_c_loop_jammed(w, copies->nest->inner, copies->fours.rest, copies->fours.strip,
+                                  write_strip, copies);
   ms_c_fours_keep(w, &copies->fours, count);
   return fits;
 }
 
 /* Groups of iterations, as long as there are two. */
-static bool write_groups(ms_writer *w, const ms_c_outer *outer, ms_copies *copies) {
+static bool write_groups(ms_writer *w, const ms_c_outer *outer, loop_copies *copies) {
   ms_c_fours *fours = &copies->fours;
   const char *left = ms_c_temp(w);
   ms_c_line(w, "#ifdef __AVX__");
@@ -320,8 +322,8 @@ static bool write_groups(ms_writer *w, const ms_c_outer *outer, ms_copies *copie
 /* ---- both ---- */
 
 /* Appends what `write` does, if that succeeds. */
-static bool try(ms_writer *w, const ms_c_outer *outer, ms_copies *copies,
-                bool (*write)(ms_writer *w, const ms_c_outer *outer, ms_copies *copies)) {
+static bool try(ms_writer *w, const ms_c_outer *outer, loop_copies *copies,
+                bool (*write)(ms_writer *w, const ms_c_outer *outer, loop_copies *copies)) {
   ms_text text = {0}, *out = w->out;
   w->out = &text;
   bool done = write(w, outer, copies);
@@ -333,15 +335,15 @@ static bool try(ms_writer *w, const ms_c_outer *outer, ms_copies *copies,
   return done;
 }
 
-static bool write_both(ms_writer *w, const ms_c_outer *outer, ms_copies *copies) {
+static bool write_both(ms_writer *w, const ms_c_outer *outer, loop_copies *copies) {
   if (outer->first != NULL) ms_c_line(w, "int64_t %s = %s;", outer->name, outer->first);
   if (ms_c_fours_find(w, copies->nest->inner, &copies->fours)) try(w, outer, copies, write_groups);
   return write_copies(w, outer, copies);
 }
 
 bool ms_c_jam(ms_writer *w, const ms_c_outer *outer) {
-  ms_nest nest = {.w = w, .block = outer->block, .index = outer->index};
-  ms_copies copies = {.nest = &nest};
+  loop_nest nest = {.w = w, .block = outer->block, .index = outer->index};
+  loop_copies copies = {.nest = &nest};
   if (w->fast || w->careful > 0 || w->scopes == 0 || w->copy > 0) return false;
   if (!find_nest(&nest, &copies.before) || !find_copies(w, &nest, &copies)) return false;
   return try(w, outer, &copies, write_both);

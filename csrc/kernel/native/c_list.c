@@ -43,7 +43,7 @@ ms_integer_value ms_c_list_length(ms_writer *w, const ms_node *list) {
 ms_c_value ms_c_list_count(ms_writer *w, const ms_node *list) {
   ms_integer_value length = ms_c_list_length(w, list);
   return (ms_c_value){.form = MS_FORM_DOUBLE,
-                      .kind = ms_kind_number(MS_ANY_PRECISION),
+                      .kind = ms_kind_of_number(MS_ANY_PRECISION),
                       .text = length.lo,
                       .whole = ms_c_integer(w, length.text, 0, length.most)};
 }
@@ -63,15 +63,15 @@ ms_c_value ms_c_list_element(ms_writer *w, const ms_node *node) {
     return read;
   }
   w->exact++;
-  ms_c_value any = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
+  ms_c_value any = ms_c_value_hold(w, ms_c_expression(w, node->kid[1]));
   w->exact--;
   if (any.form == MS_FORM_OBJECT) {
     ms_c_refuse(w, node, "`%s` is no number, but a key", ms_c_source(w, node->kid[1]));
     return read;
   }
   read.text = ms_c_text(w, "ms_list_get(%s, %s_n, %s)", list, list,
-                        ms_c_as_form(w, any, MS_FORM_VALUE, node));
-  return ms_c_hold(w, read);
+                        ms_c_value_as_form(w, any, MS_FORM_VALUE, node));
+  return ms_c_value_hold(w, read);
 }
 
 void ms_c_list_walk(ms_writer *w, const void *context) {
@@ -94,12 +94,12 @@ void ms_c_list_walk(ms_writer *w, const void *context) {
     if (walk->lasts) local->hi = ms_c_text(w, "(double)%s", walk->count);
   }
   for (uint32_t s = 1; s < loop->symbol_count; s++) {
-    ms_c_value value = ms_c_nil();
+    ms_c_value value = ms_c_value_nil();
     if (s == 1) value = walk->element;
     if (s == 1) value.text = ms_c_text(w, "%s%s%s", walk->from, place, walk->behind);
-    ms_c_declare(w, loop->symbols[s], value, NULL);
+    ms_c_local_declare(w, loop->symbols[s], value, NULL);
   }
-  ms_c_block(w, loop->kid[1]);
+  ms_c_statements(w, loop->kid[1]);
   ms_c_line(w, "}");
 }
 
@@ -110,7 +110,7 @@ void ms_c_for_list(ms_writer *w, const ms_node *loop, const ms_node *list) {
       .loop = loop,
       .count = ms_c_text(w, "%s_n", name),
       .lasts = true,
-      .element = {.form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION)},
+      .element = {.form = MS_FORM_DOUBLE, .kind = ms_kind_of_number(MS_ANY_PRECISION)},
       .from = ms_c_text(w, "%s[", name),
       .behind = " - 1]"};
   ms_c_region_listed(w, name, NULL, &walk.element);

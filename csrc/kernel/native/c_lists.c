@@ -26,7 +26,7 @@ static void stop_at_nil(ms_writer *w, const ms_node *at, const ms_node *list, co
                         const char *what) {
   ms_kind_of kind = ms_typed_expression(w->typed, list);
   if (ms_c_lists_is_all(w, &kind)) return;
-  const char *called = ms_c_called(w, list), *words = "(a nil value)";
+  const char *called = ms_c_value_called(w, list), *words = "(a nil value)";
   if (*called == '\0') words = "a nil value";
   if (what[0] == 'a') what = ms_c_text(w, "%s %s%s", what, called, words);
   ms_c_error(w, at, ms_c_text(w, "%s < 0", number), what);
@@ -45,13 +45,13 @@ static const char *place_of(ms_writer *w, const char *starts, const char *list,
     return NULL;
   }
   return ms_c_text(w, "ms_lists_find(%s, %s, %s)", starts, list,
-                   ms_c_as_form(w, key, MS_FORM_VALUE, node));
+                   ms_c_value_as_form(w, key, MS_FORM_VALUE, node));
 }
 
 ms_c_value ms_c_lists_element(ms_writer *w, const ms_node *node) {
   ms_kind_of lists = ms_typed_expression(w->typed, node->kid[0]);
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_c_value read = {.form = ms_c_representation(w, &kind), .kind = kind, .text = "ms_nil"};
+  ms_c_value read = {.form = ms_c_value_representation(w, &kind), .kind = kind, .text = "ms_nil"};
   const char *name = ms_c_list_name(w, node->kid[0]);
   if (name == NULL) return read;
   const char *list = number_of(w, node->kid[0], &lists);
@@ -63,14 +63,14 @@ ms_c_value ms_c_lists_element(ms_writer *w, const ms_node *node) {
   if (lists.levels == 1) read.text = ms_c_text(w, "ms_lists_number(%s, %s)", name, at);
   if (lists.levels != 1) return read;
   ms_c_region_in_lists(w, name, w->typed->bindings[lists.array].numbers, &read);
-  return ms_c_hold(w, read);
+  return ms_c_value_hold(w, read);
 }
 
 ms_c_value ms_c_lists_count(ms_writer *w, const ms_node *node) {
   ms_kind_of lists = ms_typed_expression(w->typed, node);
   const char *name = ms_c_list_name(w, node), *count = ms_c_temp(w);
   ms_c_value value = {
-      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_of_number(MS_ANY_PRECISION), .text = "0.0"};
   if (name == NULL) return value;
   const char *list = number_of(w, node, &lists);
   stop_at_nil(w, node, node, list, "attempt to get length of");
@@ -92,7 +92,7 @@ void ms_c_for_lists(ms_writer *w, const ms_node *loop, const ms_node *node) {
   ms_kind_of kind = ms_typed_walked(w->typed, node);
   ms_walk_of_list walk = {.loop = loop,
                           .count = count,
-                          .element = {.form = ms_c_representation(w, &kind), .kind = kind},
+                          .element = {.form = ms_c_value_representation(w, &kind), .kind = kind},
                           .from = ms_c_text(w, "(%s + ", first),
                           .behind = " - 1)"};
   if (lists.levels == 1) {

@@ -31,13 +31,14 @@ static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *loc
   return whole.unsigned_zero;
 }
 
-void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from) {
+void ms_c_local_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value,
+                        const ms_node *from) {
   ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   ms_c_local *local = ms_c_local_of(w, symbol);
-  const char *name = ms_c_local_name(w, symbol), *object = ms_c_object_type(w, &kind);
+  const char *name = ms_c_local_name(w, symbol), *object = ms_c_array_object_type(w, &kind);
   *local = (ms_c_local){.scopes = w->scopes,
                         .from = from,
-                        .form = ms_c_local_form(w, symbol, &kind, &value),
+                        .form = ms_c_region_local_form(w, symbol, &kind, &value),
                         .region = w->region,
                         .early = symbol->assigned ? (ms_c_early){0} : value.early};
   ms_c_region_joins(w, &local->outside, &value, w->region);
@@ -59,14 +60,14 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
   }
   if (from != NULL && kind.can == MS_CAN_NUMBER && w->scopes > 0 && ms_c_is_induction(symbol) &&
       !(symbol->upvalue && w->typed->cycles)) {
-    ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
+    ms_c_line(w, "int64_t %s = %s;", name, ms_c_induction_counted(w, from));
     local->text = local->whole = name;
     local->counter = true;
     local->least = -MS_C_COUNTED;
     local->most = MS_C_COUNTED;
     return;
   }
-  if (!symbol->assigned) value.whole = ms_c_small_local(w, value.whole);
+  if (!symbol->assigned) value.whole = ms_c_small_sum_local(w, value.whole);
   bool small = value.whole != NULL && value.whole->small && !symbol->assigned;
   if (kind.can == MS_CAN_NUMBER && !small && declare_whole(w, symbol, local, from, name)) return;
   if (kind.can == MS_CAN_NUMBER && value.whole != NULL && local->whole == NULL &&
@@ -78,9 +79,9 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->small = small;
     return;
   }
-  if (!symbol->assigned) ms_c_round_local(w, &value, local);
+  if (!symbol->assigned) ms_c_rounded_local(w, &value, local);
   local->text = name;
   const ms_node *about = from != NULL ? from : w->emitter->body;
-  ms_c_line(w, "%s%s %s = %s;", symbol->assigned ? "" : "const ", ms_c_type(local->form), name,
-            ms_c_as_form(w, value, local->form, about));
+  ms_c_line(w, "%s%s %s = %s;", symbol->assigned ? "" : "const ", ms_c_value_type(local->form),
+            name, ms_c_value_as_form(w, value, local->form, about));
 }

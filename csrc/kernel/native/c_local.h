@@ -7,6 +7,7 @@
 #include "kernel/native/writer.h"
 
 /* Declares a local and gives it a value. */
-void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from);
+void ms_c_local_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value,
+                        const ms_node *from);
 
 #endif

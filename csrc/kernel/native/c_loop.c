@@ -23,15 +23,15 @@
 #include "kernel/native/c_value.h"
 
 /* One end of a loop, or its step. */
-typedef struct ms_end {
+typedef struct loop_end {
   const ms_node *node;
   const char *what; /* for messages */
   ms_integer_value whole;
   ms_c_value value;   /* evaluated, where it is not a whole number in an outer scope */
   const char *number; /* its double text, evaluated once; NULL: `whole` */
-} ms_end;
+} loop_end;
 
-static void evaluate_end(ms_writer *w, ms_end *end) {
+static void evaluate_end(ms_writer *w, loop_end *end) {
   w->exact++;
   end->value = ms_c_expression(w, end->node);
   w->exact--;
@@ -43,16 +43,16 @@ static void evaluate_end(ms_writer *w, ms_end *end) {
   if (literal && end->value.form == MS_FORM_DOUBLE) return;
   /* What is evaluated later may assign to what this names. */
   const char *held = ms_c_temp(w);
-  ms_c_line(w, "const %s %s = %s;", ms_c_type(end->value.form), held, end->value.text);
+  ms_c_line(w, "const %s %s = %s;", ms_c_value_type(end->value.form), held, end->value.text);
   end->value.text = held;
 }
 
 /* Called for all ends of a loop in the order in which Lua looks at them, once they are evaluated.
  */
-static void check_end(ms_writer *w, ms_end *end) {
+static void check_end(ms_writer *w, loop_end *end) {
   if (end->whole.known || w->why->line != 0) return;
   const char *words = ms_c_text(w, "'for' %s must be a number", end->what);
-  end->number = ms_c_as_number(w, end->value, end->node, (ms_complaint){words, words});
+  end->number = ms_c_value_as_number(w, end->value, end->node, (ms_complaint){words, words});
   if (end->value.form == MS_FORM_DOUBLE) return;
   const char *held = ms_c_temp(w);
   ms_c_line(w, "const double %s = %s;", held, end->number);
@@ -61,7 +61,7 @@ static void check_end(ms_writer *w, ms_end *end) {
 
 /* An end as an integer; otherwise as a number that the loop's own scope may guard. The first value,
  * which the variable takes as it is, is none if it is -0. */
-static void find_end(ms_writer *w, ms_end *end) {
+static void find_end(ms_writer *w, loop_end *end) {
   end->whole = ms_c_integer_value(w, end->node);
   end->whole.known = end->whole.known && end->whole.unsigned_zero;
   if (!end->whole.known) {
@@ -73,7 +73,7 @@ static void find_end(ms_writer *w, ms_end *end) {
   }
 }
 
-static void guard_end(ms_writer *w, ms_end *end, bool start) {
+static void guard_end(ms_writer *w, loop_end *end, bool start) {
   if (end->number == NULL) return;
   const char *text = end->number;
   end->whole = (ms_integer_value){.known = true,
@@ -121,8 +121,8 @@ static void open_pieces(ms_writer *w, int64_t step, const char **first, const ch
 }
 
 /* What is known of the variable of a loop over whole numbers, whose name is `index`. */
-static void know_variable(ms_writer *w, const ms_node *loop, const ms_end *start,
-                          const ms_end *limit, int64_t step, const char *index) {
+static void know_variable(ms_writer *w, const ms_node *loop, const loop_end *start,
+                          const loop_end *limit, int64_t step, const char *index) {
   const ms_symbol *symbol = loop->symbols[0];
   ms_c_local *local = ms_c_local_of(w, symbol);
   *local = (ms_c_local){.region = w->region, .scopes = w->scopes, .loop = loop, .down = step < 0};
@@ -138,15 +138,15 @@ static const char *next_of(ms_writer *w, const char *index, int64_t step) {
 }
 
 /* A loop of which copies may be made. */
-typedef struct ms_copied {
+typedef struct copied_loop {
   const ms_node *loop;
   const char *index;
   int64_t step;
   ms_c_local variable;
-} ms_copied;
+} copied_loop;
 
 static void declare_copy(ms_writer *w, const void *context) {
-  const ms_copied *copied = context;
+  const copied_loop *copied = context;
   ms_c_local *local = ms_c_local_of(w, copied->loop->symbols[0]);
   *local = copied->variable;
   if (w->copy == 0) return;
@@ -156,10 +156,10 @@ static void declare_copy(ms_writer *w, const void *context) {
 }
 
 static void write_iteration(ms_writer *w, const void *context) {
-  const ms_copied *copied = context;
+  const copied_loop *copied = context;
   declare_copy(w, copied);
   w->loops++;
-  ms_c_block(w, copied->loop->kid[3]);
+  ms_c_statements(w, copied->loop->kid[3]);
   w->loops--;
 }
 
@@ -167,7 +167,7 @@ static void write_iteration(ms_writer *w, const void *context) {
  * here, has gone over them then. */
 static bool write_jammed(ms_writer *w, const ms_node *loop, const char *index, const char *first,
                          const char *last, int64_t step) {
-  ms_copied copied = {loop, index, step, *ms_c_local_of(w, loop->symbols[0])};
+  copied_loop copied = {loop, index, step, *ms_c_local_of(w, loop->symbols[0])};
   copied.variable.text = index;
   copied.variable.form = MS_FORM_DOUBLE;
   ms_c_outer outer = {.block = loop->kid[3],
@@ -183,22 +183,22 @@ static bool write_jammed(ms_writer *w, const ms_node *loop, const char *index, c
 }
 
 /* A loop over whole numbers. */
-typedef struct ms_counted {
+typedef struct counted_loop {
   const ms_node *loop;
-  const ms_end *start, *limit;
+  const loop_end *start, *limit;
   int64_t step;
   const char *index, *head;
   bool rolled; /* not to be unrolled before it is vectorised */
-} ms_counted;
+} counted_loop;
 
 static void write_counted(ms_writer *w, const void *context) {
-  const ms_counted *counted = context;
+  const counted_loop *counted = context;
   if (counted->rolled) ms_c_line(w, "#pragma GCC unroll 1");
   ms_c_line(w, "%s", counted->head);
   know_variable(w, counted->loop, counted->start, counted->limit, counted->step, counted->index);
   declare_variable(w, counted->loop, counted->index, true);
   w->loops++;
-  ms_c_block(w, counted->loop->kid[3]);
+  ms_c_statements(w, counted->loop->kid[3]);
   w->loops--;
   ms_c_line(w, "}");
 }
@@ -206,12 +206,12 @@ static void write_counted(ms_writer *w, const void *context) {
 /* Whether gcc had better make vectors of a loop that runs so often, before it unrolls it. */
 static bool is_rolled(const ms_writer *w, const ms_node *loop, int64_t trip) {
   if (trip <= 0) return false;
-  if (w->loops > 0) return trip <= MS_NEST_UNROLLED_TOO_EARLY && ms_c_is_elementwise(loop);
-  return trip <= MS_UNROLLED_TOO_EARLY && !ms_c_is_scan(loop) && !ms_c_is_scatter(loop);
+  if (w->loops > 0) return trip <= MS_NEST_UNROLLED_TOO_EARLY && ms_c_trip_is_elementwise(loop);
+  return trip <= MS_UNROLLED_TOO_EARLY && !ms_c_trip_is_scan(loop) && !ms_c_trip_is_scatter(loop);
 }
 
-static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
-                             const ms_end *limit, int64_t step) {
+static void write_whole_loop(ms_writer *w, const ms_node *loop, const loop_end *start,
+                             const loop_end *limit, int64_t step) {
   const ms_symbol *symbol = loop->symbols[0];
   const char *index = ms_c_local_name(w, symbol), *first = start->whole.text;
   const char *last = limit->whole.text;
@@ -224,7 +224,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   ms_c_sums_begin(w, &sums);
   know_variable(w, loop, start, limit, step, index);
   bool jammed = write_jammed(w, loop, index, first, last, step);
-  ms_counted counted = {loop, start, limit, step, index, NULL, is_rolled(w, loop, trip)};
+  counted_loop counted = {loop, start, limit, step, index, NULL, is_rolled(w, loop, trip)};
   counted.head = ms_c_text(w, "for (%s; %s %s %s; %s) {",
                            jammed ? "" : ms_c_text(w, "int64_t %s = %s", index, first), index,
                            step > 0 ? "<=" : ">=", last, next_of(w, index, step));
@@ -254,24 +254,24 @@ static void write_number_loop(ms_writer *w, const ms_node *loop, const char *sta
             step != NULL ? step : "1.0");
   *ms_c_local_of(w, symbol) = (ms_c_local){.region = w->region, .scopes = w->scopes};
   declare_variable(w, loop, index, false);
-  ms_c_block(w, loop->kid[3]);
+  ms_c_statements(w, loop->kid[3]);
   ms_c_line(w, "}");
 }
 
-static const char *end_number(ms_writer *w, const ms_end *end) {
+static const char *end_number(ms_writer *w, const loop_end *end) {
   return end->number != NULL ? end->number : ms_c_text(w, "(double)%s", end->whole.text);
 }
 
 /* Whether the end of a loop is a number that one can count to. */
-static bool is_near(const ms_end *end) {
+static bool is_near(const loop_end *end) {
   const int64_t far = (int64_t)1 << 33;
   const ms_integer_value *whole = end->number == NULL ? &end->whole : end->value.whole;
   return whole != NULL && whole->known && whole->least >= -far && whole->most <= far;
 }
 
 /* The careful loop: no scopes, so that nothing is guarded. */
-static void write_careful(ms_writer *w, const ms_node *loop, const ms_end *start,
-                          const ms_end *limit, int64_t step) {
+static void write_careful(ms_writer *w, const ms_node *loop, const loop_end *start,
+                          const loop_end *limit, int64_t step) {
   uint32_t scopes = w->scopes;
   w->scopes = 0;
   w->careful++;
@@ -283,7 +283,7 @@ static void write_careful(ms_writer *w, const ms_node *loop, const ms_end *start
 }
 
 /* The quick loop in a scope of its own. */
-static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end *limit,
+static void write_quick(ms_writer *w, const ms_node *loop, loop_end *start, loop_end *limit,
                         int64_t step) {
   ms_text body = {0}, *out = w->out;
   ms_guard_scope *scope = &w->scope[w->scopes++];
@@ -311,15 +311,15 @@ static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end
 }
 
 /* A loop whose ends have been evaluated. */
-typedef struct ms_ended {
+typedef struct ended_loop {
   const ms_node *loop;
-  ms_end *start, *limit, *by;
+  loop_end *start, *limit, *by;
   int64_t step;
   bool quick;
-} ms_ended;
+} ended_loop;
 
 static void write_ended(ms_writer *w, const void *context) {
-  const ms_ended *ended = context;
+  const ended_loop *ended = context;
   if (ended->quick) {
     write_quick(w, ended->loop, ended->start, ended->limit, ended->step);
   } else {
@@ -329,13 +329,13 @@ static void write_ended(ms_writer *w, const void *context) {
   }
 }
 
-void ms_c_for(ms_writer *w, const ms_node *loop) {
+void ms_c_loop(ms_writer *w, const ms_node *loop) {
   int64_t step = constant_step(w, loop);
   bool quick = w->scopes > 0 && w->scopes < MS_SCOPES && step != 0;
-  ms_end start = {.node = loop->kid[0], .what = "initial value"};
-  ms_end limit = {.node = loop->kid[1], .what = "limit"};
-  ms_end by = {.node = loop->kid[2], .what = "step"};
-  ms_end *const ends[] = {&start, &limit, &by};
+  loop_end start = {.node = loop->kid[0], .what = "initial value"};
+  loop_end limit = {.node = loop->kid[1], .what = "limit"};
+  loop_end by = {.node = loop->kid[2], .what = "step"};
+  loop_end *const ends[] = {&start, &limit, &by};
   uint32_t count = quick || by.node == NULL ? 2 : 3;
   ms_c_line(w, "{");
   for (uint32_t e = 0; e < count; e++) {
@@ -346,28 +346,28 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
     }
   }
   for (uint32_t e = 0; e < count; e++) check_end(w, ends[e]);
-  ms_ended ended = {loop, &start, &limit, &by, step, quick};
+  ended_loop ended = {loop, &start, &limit, &by, step, quick};
   if (w->why->line == 0) ms_c_region(w, loop, write_ended, &ended);
   ms_c_line(w, "}");
 }
 
 /* The ends of a loop that guards of scopes that are open vouch for. */
-static bool know_ends(ms_writer *w, const ms_node *loop, ms_end *start, ms_end *limit) {
-  *start = (ms_end){.whole = ms_c_integer_value(w, loop->kid[0])};
-  *limit = (ms_end){.whole = ms_c_integer_value(w, loop->kid[1])};
+static bool know_ends(ms_writer *w, const ms_node *loop, loop_end *start, loop_end *limit) {
+  *start = (loop_end){.whole = ms_c_integer_value(w, loop->kid[0])};
+  *limit = (loop_end){.whole = ms_c_integer_value(w, loop->kid[1])};
   return start->whole.known && start->whole.unsigned_zero && limit->whole.known;
 }
 
-const char *ms_c_for_length(ms_writer *w, const ms_node *loop) {
-  ms_end start, limit;
+const char *ms_c_loop_length(ms_writer *w, const ms_node *loop) {
+  loop_end start, limit;
   if (constant_step(w, loop) != 1 || !know_ends(w, loop, &start, &limit)) return NULL;
   return ms_c_text(w, "%s - (%s) + 1", limit.whole.text, start.whole.text);
 }
 
-bool ms_c_for_jammed(ms_writer *w, const ms_node *loop, const char *strips, uint32_t by,
-                     ms_c_write *write, const void *context) {
+bool ms_c_loop_jammed(ms_writer *w, const ms_node *loop, const char *strips, uint32_t by,
+                      ms_c_write *write, const void *context) {
   int64_t step = constant_step(w, loop);
-  ms_end start, limit;
+  loop_end start, limit;
   if (step == 0 || !know_ends(w, loop, &start, &limit)) return false;
   const char *index = strips != NULL ? strips : ms_c_local_name(w, loop->symbols[0]);
   ms_c_line(w, "#pragma GCC unroll 1");

@@ -26,7 +26,7 @@ static void add(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all, ms_par
   info->params[info->param_count++] = param;
 }
 
-void ms_c_special(ms_writer *w, const char *name, const char *value) {
+void ms_c_parameter_special(ms_writer *w, const char *name, const char *value) {
   ms_special *special = ms_arena_take(w->arena, 1, sizeof *special);
   if (special == NULL) {
     w->failed = true;
@@ -44,26 +44,31 @@ static void add_whole(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all, 
   add(w, info, all, param, "const int64_t ", name);
   if (param.kind == MS_PARAM_LIMIT || job->bindings[param.at].sparse) return;
   if (param.kind == MS_PARAM_EXTENT && param.dim > 0)
-    ms_c_special(w, name, ms_c_text(w, "%" PRId64, job->bindings[param.at].dims[param.dim]));
+    ms_c_parameter_special(w, name,
+                           ms_c_text(w, "%" PRId64, job->bindings[param.at].dims[param.dim]));
   if (param.kind == MS_PARAM_STRIDE && ms_emitter_row_major(w->emitter, param.at))
-    ms_c_special(w, name, ms_c_text(w, "%" PRId64, job->elements[param.at].strides[param.dim]));
+    ms_c_parameter_special(w, name,
+                           ms_c_text(w, "%" PRId64, job->elements[param.at].strides[param.dim]));
 }
 
 static void add_array(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all, uint32_t at) {
   if (w->pointer_used[at]) {
     const char *type = ms_c_text(w, "%s *%s", element_type(w->emitter->job->elements[at].type),
                                  w->shared[at] ? "const " : "restrict const ");
-    add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
+    add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type,
+        ms_c_array_memory(w, at));
   }
   if (w->touched_used[at]) {
     add(w, info, all, (ms_param){.kind = MS_PARAM_TOUCHED, .at = at}, "uint8_t *restrict const ",
-        ms_c_touched(w, at));
+        ms_c_array_touched(w, at));
   }
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
     if (w->stride_used[at * MS_MAX_DIMS + d])
-      add_whole(w, info, all, (ms_param){MS_PARAM_STRIDE, at, d, NULL}, ms_c_stride(w, at, d));
+      add_whole(w, info, all, (ms_param){MS_PARAM_STRIDE, at, d, NULL},
+                ms_c_array_stride(w, at, d));
     if (w->extent_used[at * MS_MAX_DIMS + d])
-      add_whole(w, info, all, (ms_param){MS_PARAM_EXTENT, at, d, NULL}, ms_c_extent(w, at, d));
+      add_whole(w, info, all, (ms_param){MS_PARAM_EXTENT, at, d, NULL},
+                ms_c_array_extent(w, at, d));
   }
 }
 
@@ -80,7 +85,7 @@ static void add_rows(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all, u
 static void add_number(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all, ms_param param,
                        uint32_t at) {
   bool number = w->emitter->job->bindings[at].kind == MS_BIND_NUMBER;
-  add(w, info, all, param, number ? "const double " : "const int ", ms_c_captured(w, at));
+  add(w, info, all, param, number ? "const double " : "const int ", ms_c_variable_captured(w, at));
 }
 
 int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all) {
@@ -100,7 +105,7 @@ int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *al
         ms_c_text(w, "ms_step%u", d + 1));
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
     ms_param param = {.kind = MS_PARAM_LIMIT, .at = d, .dim = d};
-    if (w->limit_used[d]) add_whole(w, info, all, param, ms_c_limit(w, d));
+    if (w->limit_used[d]) add_whole(w, info, all, param, ms_c_array_limit(w, d));
   }
   if (w->drawing)
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");

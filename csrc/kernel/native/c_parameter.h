@@ -21,7 +21,7 @@ typedef struct ms_c_parameters {
 int ms_c_parameters_find(ms_writer *w, ms_kernel_info *info, ms_c_parameters *all);
 
 /* Notes that a parameter is worth a constant. */
-void ms_c_special(ms_writer *w, const char *name, const char *value);
+void ms_c_parameter_special(ms_writer *w, const char *name, const char *value);
 
 /* Appends declarations of all, with their values from the slots. */
 void ms_c_parameters_unpack(ms_writer *w, const ms_c_parameters *all);

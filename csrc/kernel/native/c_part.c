@@ -15,9 +15,9 @@ typedef struct part_of {
 
 /* A whole number as a double; NULL after a refusal. */
 static const char *argument(ms_writer *w, const ms_node *node) {
-  ms_c_value value = ms_c_hold(w, ms_c_expression(w, node));
+  ms_c_value value = ms_c_value_hold(w, ms_c_expression(w, node));
   if (value.form == MS_FORM_DOUBLE || value.form == MS_FORM_FLOAT)
-    return ms_c_as_double(w, value, node);
+    return ms_c_value_as_double(w, value, node);
   ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node));
   return NULL;
 }
@@ -27,8 +27,8 @@ static const char *narrowed(ms_writer *w, const ms_node *node, const part_of *of
   const char *first = argument(w, node->kid[2]);
   const char *length = first != NULL ? argument(w, node->kid[3]) : NULL;
   if (length == NULL) return NULL;
-  const char *extent = ms_c_extent(w, of->array, of->given);
-  const char *stride = ms_c_stride(w, of->array, of->given);
+  const char *extent = ms_c_array_extent(w, of->array, of->given);
+  const char *stride = ms_c_array_stride(w, of->array, of->given);
   const char *wrong = ms_c_text(w, "!ms_is_range(%s, %s, %s)", first, length, extent);
   ms_c_stop_both(w, node, wrong, "MS_NATIVE_NARROW", of->array, of->given, first, length);
   return ms_c_text(w, "{%s + ((int64_t)%s - 1) * %s, %s, (int64_t)%s}", of->memory, first, stride,
@@ -41,23 +41,24 @@ static const char *selected(ms_writer *w, const ms_node *node, const part_of *of
   if (position == NULL) return NULL;
   uint32_t gone = of->given + (node->kid[1]->number != 1), stays = 2 * of->given + 1 - gone;
   const char *wrong =
-      ms_c_text(w, "!ms_is_range(%s, 1, %s)", position, ms_c_extent(w, of->array, gone));
+      ms_c_text(w, "!ms_is_range(%s, 1, %s)", position, ms_c_array_extent(w, of->array, gone));
   ms_c_stop_both(w, node, wrong, "MS_NATIVE_SELECT", of->array, of->given, position,
                  ms_c_text(w, "%u", gone - of->given + 1));
   return ms_c_text(w, "{%s + ((int64_t)%s - 1) * %s, %s, %s}", of->memory, position,
-                   ms_c_stride(w, of->array, gone), ms_c_stride(w, of->array, stays),
-                   ms_c_extent(w, of->array, stays));
+                   ms_c_array_stride(w, of->array, gone), ms_c_array_stride(w, of->array, stays),
+                   ms_c_array_extent(w, of->array, stays));
 }
 
 ms_c_value ms_c_part(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value value = {.form = MS_FORM_OBJECT, .kind = kind, .text = ms_c_temp(w)};
   ms_c_location base;
-  if (!ms_c_locate(w, node->kid[0], &base)) return value;
+  if (!ms_c_location_find(w, node->kid[0], &base)) return value;
   part_of of = {.array = base.kind.array, .given = base.kind.given, .memory = base.text};
   if (!ms_c_is_simple(of.memory)) of.memory = ms_c_text(w, "(%s)", of.memory);
   const char *text = node->text[0] == 'n' ? narrowed(w, node, &of) : selected(w, node, &of);
-  if (text != NULL) ms_c_line(w, "const %s %s = %s;", ms_c_object_type(w, &kind), value.text, text);
+  if (text != NULL)
+    ms_c_line(w, "const %s %s = %s;", ms_c_array_object_type(w, &kind), value.text, text);
   return value;
 }
 

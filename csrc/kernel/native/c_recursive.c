@@ -14,7 +14,7 @@
 #define DEEPEST 16
 #define LARGEST 100000
 
-const ms_node *ms_c_argument(const ms_node *call, uint32_t p) {
+const ms_node *ms_c_recursive_argument(const ms_node *call, uint32_t p) {
   uint32_t kid = p + 1 - MS_TYPED_SELF(call);
   return kid < call->kids ? call->kid[kid] : NULL;
 }
@@ -31,7 +31,7 @@ static const char *name_of(ms_writer *w, const ms_c_recursive *recursive) {
 
 /* The C type in which a parameter is passed; NULL: it is known by itself. */
 static const char *type_of(ms_writer *w, const ms_symbol *parameter, ms_representation_of *form) {
-  return ms_c_passed_type(w, ms_typed_symbol(w->typed, parameter), form);
+  return ms_c_upvalue_type(w, ms_typed_symbol(w->typed, parameter), form);
 }
 
 const char *ms_c_recursive_head(ms_writer *w, const ms_c_recursive *recursive) {
@@ -52,18 +52,19 @@ const char *ms_c_recursive_head(ms_writer *w, const ms_c_recursive *recursive) {
 /* The arguments of a call in the forms of the parameters, by parameter; NULL: nothing is passed. */
 static void pass(ms_writer *w, const ms_node *call, const ms_function *known, const char **texts) {
   ms_c_value values[MS_C_PARAMETERS];
-  ms_c_arguments(w, call, known, values);
+  ms_c_call_arguments(w, call, known, values);
   for (uint32_t p = 0; p < known->parameter_count && w->why->line == 0; p++) {
     const ms_symbol *parameter = known->parameters[p];
-    const ms_node *from = ms_c_argument(call, p);
+    const ms_node *from = ms_c_recursive_argument(call, p);
     ms_representation_of form;
-    if (!ms_c_is_passed(w, ms_typed_symbol(w->typed, parameter), known->node))
+    if (!ms_c_upvalue_is_passed(w, ms_typed_symbol(w->typed, parameter), known->node))
       ms_c_refuse(w, call,
                   "`%s` calls itself with tables, functions that it makes, or not always the same "
                   "array, as `%s`",
                   ms_c_source(w, call->kid[0]), parameter->name);
     const char *type = type_of(w, parameter, &form);
-    texts[p] = type == NULL ? NULL : ms_c_as_form(w, values[p], form, from != NULL ? from : call);
+    texts[p] =
+        type == NULL ? NULL : ms_c_value_as_form(w, values[p], form, from != NULL ? from : call);
   }
 }
 
@@ -90,7 +91,7 @@ static const ms_c_recursive *recursive_of(ms_writer *w, const ms_node *call,
 /* What a recursive function gave, by what is known of it. Numbers are double in fast mode, too. */
 static ms_c_value given(ms_writer *w, ms_kind_of kind, const char *text) {
   kind.precision = MS_FULL;
-  ms_c_value value = {.form = ms_c_representation(w, &kind), .kind = kind, .text = text};
+  ms_c_value value = {.form = ms_c_value_representation(w, &kind), .kind = kind, .text = text};
   if (value.form == MS_FORM_DOUBLE) value.text = ms_c_text(w, "%s.number", text);
   if (value.form == MS_FORM_BOOL) value.text = ms_c_text(w, "(%s.tag == MS_NATIVE_TRUE)", text);
   return value;
@@ -120,7 +121,7 @@ void ms_c_recursive_call(ms_writer *w, const ms_node *call, const ms_node *funct
   w->stops = w->uncounted = true;
   for (uint32_t r = 0; r < count; r++) {
     const char *text = r == 0 ? got : ms_c_text(w, "%s[%u]", rest, r - 1);
-    values[r] = r <= more ? given(w, callee->result[r], text) : ms_c_nil();
+    values[r] = r <= more ? given(w, callee->result[r], text) : ms_c_value_nil();
   }
 }
 
@@ -130,8 +131,8 @@ void ms_c_recursive_call(ms_writer *w, const ms_node *call, const ms_node *funct
 static void give(ms_writer *w, ms_c_value *values, const ms_node *node) {
   uint32_t more = more_of(w, w->within->function);
   for (uint32_t r = 1; r <= more && w->why->line == 0; r++)
-    ms_c_line(w, "rest[%u] = %s;", r - 1, ms_c_as_form(w, values[r], MS_FORM_VALUE, node));
-  ms_c_line(w, "return %s;", ms_c_as_form(w, values[0], MS_FORM_VALUE, node));
+    ms_c_line(w, "rest[%u] = %s;", r - 1, ms_c_value_as_form(w, values[r], MS_FORM_VALUE, node));
+  ms_c_line(w, "return %s;", ms_c_value_as_form(w, values[0], MS_FORM_VALUE, node));
 }
 
 /* The inside of a function, whose arguments stand in variables. */
@@ -143,14 +144,14 @@ static void write_inside(ms_writer *w, ms_inlined *open) {
   for (uint32_t p = 0; p < known->parameter_count; p++) {
     ms_c_value value = {.kind = *ms_typed_symbol(w->typed, known->parameters[p])};
     value.text = type_of(w, known->parameters[p], &value.form) != NULL ? open->arguments[p] : "";
-    ms_c_declare(w, known->parameters[p], value, NULL);
+    ms_c_local_declare(w, known->parameters[p], value, NULL);
   }
   ms_c_label *labels = w->label;
   w->label = NULL;
-  ms_c_block(w, known->body);
-  if (ms_block_ends(known->body)) {
+  ms_c_statements(w, known->body);
+  if (ms_typed_block_ends(known->body)) {
     ms_c_value nothing[MS_RETURNS];
-    for (uint32_t r = 0; r < MS_RETURNS; r++) nothing[r] = ms_c_nil();
+    for (uint32_t r = 0; r < MS_RETURNS; r++) nothing[r] = ms_c_value_nil();
     give(w, nothing, open->function);
   }
   w->label = labels;
@@ -218,7 +219,7 @@ void ms_c_recursive_return(ms_writer *w, const ms_node *node) {
   if (leave_by_call(w, node)) return;
   ms_c_value values[MS_RETURNS];
   uint32_t count = 1 + more_of(w, w->within->function);
-  ms_c_list(w, node, 0, values, count, count > 1);
+  ms_c_expression_list(w, node, 0, values, count, count > 1);
   if (w->why->line == 0) give(w, values, node);
 }
 

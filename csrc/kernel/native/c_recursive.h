@@ -19,7 +19,7 @@
 #define MS_C_PARAMETERS 32
 
 /* The expression that parameter `p` takes, or NULL. */
-const ms_node *ms_c_argument(const ms_node *call, uint32_t p);
+const ms_node *ms_c_recursive_argument(const ms_node *call, uint32_t p);
 
 /* Calls a recursive function: fills values[0 .. count - 1]. */
 void ms_c_recursive_call(ms_writer *w, const ms_node *call, const ms_node *function,

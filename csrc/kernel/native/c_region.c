@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernel/native/c_region_survey.h"
+#include "kernel/native/c_survey.h"
 #include "kernel/native/c_value.h"
 
-bool ms_c_is_single(const ms_writer *w) {
+bool ms_c_region_is_single(const ms_writer *w) {
   return w->region != NULL && w->region->single && w->exact == 0;
 }
 
@@ -17,9 +17,9 @@ static bool is_float(const ms_c_value *value) {
   return value->form == MS_FORM_FLOAT;
 }
 
-ms_precision ms_c_joined(const ms_writer *w, const ms_c_value *a, const ms_c_value *b) {
+ms_precision ms_c_region_joined(const ms_writer *w, const ms_c_value *a, const ms_c_value *b) {
   if (a->kind.precision == MS_FULL || b->kind.precision == MS_FULL) return MS_FULL;
-  return ms_c_is_single(w) && (is_float(a) || is_float(b)) ? MS_SINGLE : MS_ANY_PRECISION;
+  return ms_c_region_is_single(w) && (is_float(a) || is_float(b)) ? MS_SINGLE : MS_ANY_PRECISION;
 }
 
 /* ---- variables ---- */
@@ -29,15 +29,15 @@ ms_precision ms_c_joined(const ms_writer *w, const ms_c_value *a, const ms_c_val
 static bool is_local_to_region(const ms_symbol *symbol) {
   if (!symbol->assigned) return true;
   const ms_node *from = symbol->declaration, *home = symbol->function->node;
-  if (from != NULL) home = from->kind == MS_LOCAL ? ms_c_loop_around(from) : from;
-  return !ms_c_is_assigned_in(symbol->function->body, symbol, home);
+  if (from != NULL) home = from->kind == MS_LOCAL ? ms_c_survey_around(from) : from;
+  return !ms_c_survey_assigns(symbol->function->body, symbol, home);
 }
 
-ms_representation_of ms_c_local_form(const ms_writer *w, const ms_symbol *symbol,
-                                     const ms_kind_of *kind, const ms_c_value *value) {
-  ms_representation_of form = ms_c_representation(w, kind);
+ms_representation_of ms_c_region_local_form(const ms_writer *w, const ms_symbol *symbol,
+                                            const ms_kind_of *kind, const ms_c_value *value) {
+  ms_representation_of form = ms_c_value_representation(w, kind);
   if (kind->can != MS_CAN_NUMBER || !w->fast) return form;
-  bool single = ms_c_is_single(w) || w->region == NULL; /* an entry's value has its type */
+  bool single = ms_c_region_is_single(w) || w->region == NULL; /* an entry's value has its type */
   if (!symbol->assigned)
     return value->form == MS_FORM_FLOAT && single ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   const ms_node *function = symbol->function->node;
@@ -50,7 +50,7 @@ ms_representation_of ms_c_local_form(const ms_writer *w, const ms_symbol *symbol
 static bool is_carried(const ms_writer *w, const ms_symbol *symbol) {
   if (!symbol->assigned || w->region == NULL || ms_c_local_of(w, symbol)->region == w->region)
     return false;
-  return symbol->upvalue || ms_c_is_assigned_in(w->region->node, symbol, NULL);
+  return symbol->upvalue || ms_c_survey_assigns(w->region->node, symbol, NULL);
 }
 
 /* ---- numbers from outside ---- */
@@ -120,7 +120,7 @@ void ms_c_region_local(ms_writer *w, const ms_symbol *symbol, ms_c_value *value)
   }
   value->kind.precision = known->form == MS_FORM_FLOAT ? MS_SINGLE : MS_ANY_PRECISION;
   bool number = known->form == MS_FORM_DOUBLE;
-  if ((!number && known->form != MS_FORM_VALUE) || !ms_c_is_single(w)) return;
+  if ((!number && known->form != MS_FORM_VALUE) || !ms_c_region_is_single(w)) return;
   const char *text = number ? known->text : ms_c_text(w, "%s.number", known->text);
   if (is_carried(w, symbol)) {
     if (number) value->kind.precision = MS_FULL;
@@ -169,7 +169,7 @@ static void require(ms_writer *w, const char *condition, bool captured) {
 }
 
 void ms_c_region_takes(ms_writer *w, const ms_c_value *value) {
-  if (value->outside == NULL || !ms_c_is_single(w)) return;
+  if (value->outside == NULL || !ms_c_region_is_single(w)) return;
   for (const ms_c_outside *each = value->outside; each != NULL; each = each->next)
     require(w, each->condition, each->captured);
   if (value->early.text != NULL) require(w, is_fair(w, value->early.text), value->early.captured);

@@ -13,10 +13,10 @@
  * numbers meets a float, where one of them has no fair one, or the result, if it is known in front
  * of the region.
  *
- * In a region of floats an operation is one of floats if one operand is (ms_c_joined): what is made
- * of indices, integers and captured numbers alone stays exact until it meets a float, and so do
- * subscripts, the ends of loops and operands of `bit`. What the region carries from one iteration
- * to the next is double, and so are operations with it, but for sums (c_sum.h). */
+ * In a region of floats an operation is one of floats if one operand is (ms_c_region_joined): what
+ * is made of indices, integers and captured numbers alone stays exact until it meets a float, and
+ * so do subscripts, the ends of loops and operands of `bit`. What the region carries from one
+ * iteration to the next is double, and so are operations with it, but for sums (c_sum.h). */
 #ifndef MS_KERNEL_NATIVE_C_REGION_H
 #define MS_KERNEL_NATIVE_C_REGION_H
 
@@ -37,15 +37,15 @@ typedef void ms_c_write(ms_writer *w, const void *context);
 void ms_c_region(ms_writer *w, const ms_node *node, ms_c_write *write, const void *context);
 
 /* Whether what is being written computes in float. */
-bool ms_c_is_single(const ms_writer *w);
+bool ms_c_region_is_single(const ms_writer *w);
 
 /* The type of a number computed from two: the precision of the result, MS_SINGLE for floats. */
-ms_precision ms_c_joined(const ms_writer *w, const ms_c_value *a, const ms_c_value *b);
+ms_precision ms_c_region_joined(const ms_writer *w, const ms_c_value *a, const ms_c_value *b);
 
 /* How a local of this type, which begins with `value`, is held: a float only where all of its
  * assignments stand in the region that declares it. */
-ms_representation_of ms_c_local_form(const ms_writer *w, const ms_symbol *symbol,
-                                     const ms_kind_of *kind, const ms_c_value *value);
+ms_representation_of ms_c_region_local_form(const ms_writer *w, const ms_symbol *symbol,
+                                            const ms_kind_of *kind, const ms_c_value *value);
 
 /* ---- numbers from outside of a region ---- */
 

@@ -50,7 +50,7 @@ bool ms_c_is_rounded(const ms_writer *w, const ms_node *node) {
   return is_rounded(w, node, &most);
 }
 
-void ms_c_round(ms_c_value *value, const char *function) {
+void ms_c_rounded_note(ms_c_value *value, const char *function) {
   if (value->form == MS_FORM_DOUBLE && rounds(function)) value->rounded = value->text;
 }
 
@@ -60,8 +60,8 @@ static int32_t small(const ms_node *node) {
   return number > 0 && number <= MOST_MORE && floor(number) == number ? (int32_t)number : 0;
 }
 
-void ms_c_round_sum(ms_c_value *sum, const ms_c_value *left, const ms_c_value *right,
-                    const ms_node *node) {
+void ms_c_rounded_sum(ms_c_value *sum, const ms_c_value *left, const ms_c_value *right,
+                      const ms_node *node) {
   int32_t before = small(node->kid[0]), after = small(node->kid[1]);
   if (sum->form != MS_FORM_DOUBLE || node->op != MS_OP_ADD) return;
   const ms_c_value *rounded = after != 0 ? left : right;
@@ -69,7 +69,7 @@ void ms_c_round_sum(ms_c_value *sum, const ms_c_value *left, const ms_c_value *r
   if (sum->more != 0 && rounded->more == 0) sum->rounded = rounded->rounded;
 }
 
-void ms_c_cut(ms_writer *w, ms_c_value *value) {
+void ms_c_rounded_cut(ms_writer *w, ms_c_value *value) {
   if (value->rounded == NULL || value->more == 0) return;
   const char *rounded = ms_c_temp(w), *whole = ms_c_temp(w);
   ms_c_line(w, "const double %s = %s;", rounded, value->rounded);
@@ -79,14 +79,14 @@ void ms_c_cut(ms_writer *w, ms_c_value *value) {
   value->cut = ms_c_text(w, "(%s + %" PRId32 ")", whole, value->more);
 }
 
-void ms_c_round_local(ms_writer *w, ms_c_value *value, ms_c_local *local) {
+void ms_c_rounded_local(ms_writer *w, ms_c_value *value, ms_c_local *local) {
   if (local->form != MS_FORM_DOUBLE) return;
-  ms_c_cut(w, value);
+  ms_c_rounded_cut(w, value);
   local->rounded = value->rounded != NULL;
   local->cut = value->cut;
 }
 
-void ms_c_round_again(ms_c_value *value, const ms_c_local *local) {
+void ms_c_rounded_again(ms_c_value *value, const ms_c_local *local) {
   value->rounded = local->rounded ? local->text : NULL;
   value->cut = local->cut;
 }

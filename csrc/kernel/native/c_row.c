@@ -11,17 +11,17 @@
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
 #include "kernel/native/c_part.h"
-#include "kernel/native/c_region_survey.h"
 #include "kernel/native/c_sum.h"
+#include "kernel/native/c_survey.h"
 #include "kernel/native/c_value.h"
 
 /* A row on its way into a call. */
-typedef struct ms_c_row {
+typedef struct row_argument {
   const char *pointer, *stride;
   const char *type;
   const char *extent; /* how long it is, as C text, and how long now */
   int64_t length;     /* UNKNOWN: of a part */
-} ms_c_row;
+} row_argument;
 
 #define UNKNOWN (-1)
 
@@ -29,7 +29,7 @@ static bool is_row(const ms_kind_of *kind) {
   return kind->object == MS_OBJECT_VIEW || kind->object == MS_OBJECT_PART;
 }
 
-static void take_part(ms_writer *w, const ms_node *node, ms_c_row *row) {
+static void take_part(ms_writer *w, const ms_node *node, row_argument *row) {
   const char *part = ms_c_expression(w, node).text;
   row->pointer = ms_c_text(w, "%s.at", part);
   row->stride = ms_c_text(w, "%s.stride", part);
@@ -37,7 +37,7 @@ static void take_part(ms_writer *w, const ms_node *node, ms_c_row *row) {
   row->length = UNKNOWN;
 }
 
-static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
+static bool row_of(ms_writer *w, const ms_node *node, row_argument *row) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   if (!is_row(&kind)) {
     ms_c_refuse(w, node, "`%s` is no row of a dense array", ms_c_source(w, node));
@@ -55,23 +55,24 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
     return true;
   }
   ms_c_location location;
-  if (!ms_c_locate(w, node, &location)) return false;
+  if (!ms_c_location_find(w, node, &location)) return false;
   row->pointer =
       ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
-  row->stride = ms_c_stride(w, kind.array, kind.given);
-  row->extent = ms_c_extent(w, kind.array, kind.given);
+  row->stride = ms_c_array_stride(w, kind.array, kind.given);
+  row->extent = ms_c_array_extent(w, kind.array, kind.given);
   row->length = binding->dims[kind.given];
   return true;
 }
 
 /* A row as two arguments. */
-static const char *pair(ms_writer *w, const ms_c_row *row) {
+static const char *pair(ms_writer *w, const row_argument *row) {
   return ms_c_text(w, "%s, %s", row->pointer, row->stride);
 }
 
 /* Rows that are as long as each other now are so whenever this text runs; parts are asked then, in
  * the words of lua/meissa/array/arith.lua. */
-static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, const ms_c_row *b) {
+static bool same_length(ms_writer *w, const ms_node *node, const row_argument *a,
+                        const row_argument *b) {
   if (a->length == UNKNOWN || b->length == UNKNOWN) {
     const char *words = ms_c_text(w, "ARR: %s: DistArray<%s>[\1] does not match DistArray<%s>[\2]",
                                   node->text, b->type, a->type);
@@ -88,8 +89,8 @@ static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, co
 }
 
 /* The reductions of fast mode: plain loops, which the compiler may add up in any order. */
-static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x,
-                            const ms_c_row *y) {
+static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure,
+                            const row_argument *x, const row_argument *y) {
   bool single = x->type[0] == 'f' && y->type[0] == 'f';
   const char *type = single ? "float" : "double", *at = ms_c_temp(w);
   const char *total = ms_c_temp(w), *sum = total, *from = "0", *to = x->extent;
@@ -118,16 +119,17 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
     ms_c_line(w, "}");
   }
   if (measure == MS_MEASURE_NORM) total = ms_c_text(w, "__builtin_sqrt(%s)", total);
-  return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = total});
+  return ms_c_value_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = total});
 }
 
 /* Rows without elements, in the words of csrc/array/reduce.c and lua/meissa/array/arith.lua. */
-static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, const char *words) {
+static void refuse_empty(ms_writer *w, const ms_node *node, const row_argument *x,
+                         const char *words) {
   ms_c_error(w, node, ms_c_text(w, "%s == 0", x->extent), ms_c_text(w, "ARR: %s", words));
 }
 
 /* The largest or least element, or where it stands first; a nan comes before all. */
-static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x,
+static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const row_argument *x,
                           ms_measure measure) {
   refuse_empty(w, node, x, "an empty array has no least and no greatest element");
   const char *best = ms_c_temp(w), *at = ms_c_temp(w), *place = NULL;
@@ -146,22 +148,24 @@ static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, co
 }
 
 /* The value of row:norm(2), or norm(1), as C text. */
-static const char *plain_norm(ms_writer *w, ms_kind_of kind, const ms_c_row *x, bool magnitudes) {
+static const char *plain_norm(ms_writer *w, ms_kind_of kind, const row_argument *x,
+                              bool magnitudes) {
   if (w->fast && !magnitudes) return loop_over(w, kind, MS_MEASURE_NORM, x, x).text;
   return ms_c_text(w, "ms_row_%s_%s(%s, %s)", magnitudes ? "magnitudes" : "norm", x->type,
                    pair(w, x), x->extent);
 }
 
 /* row:norm(p) for a number p that the text does not have: 1, 2, or infinite. */
-static ms_c_value norm_of(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
+static ms_c_value norm_of(ms_writer *w, ms_kind_of kind, const ms_node *node,
+                          const row_argument *x) {
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
-  ms_c_value p = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
+  ms_c_value p = ms_c_value_hold(w, ms_c_expression(w, node->kid[1]));
   ms_c_value norm = {.form = MS_FORM_DOUBLE, .kind = kind, .text = ms_c_temp(w)};
   if (p.form != MS_FORM_DOUBLE && p.form != MS_FORM_FLOAT) {
     ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node->kid[1]));
     return norm;
   }
-  const char *order = ms_c_as_double(w, p, node->kid[1]);
+  const char *order = ms_c_value_as_double(w, p, node->kid[1]);
   ms_c_line(w, "double %s;", norm.text);
   ms_c_line(w, "if (%s == 2) {", order);
   ms_c_line(w, "%s = %s;", norm.text, plain_norm(w, kind, x, false));
@@ -179,33 +183,33 @@ static ms_c_value norm_of(ms_writer *w, ms_kind_of kind, const ms_node *node, co
 
 /* Evaluates what is an array or a part of one, for the errors of its subscripts. */
 static void evaluate(ms_writer *w, const ms_node *object) {
-  if (!ms_c_is_part(w, object)) return;
+  if (!ms_c_integer_value_is_part(w, object)) return;
   const char *text = ms_c_expression(w, object).text;
   if (!ms_c_is_simple(text)) ms_c_line(w, "(void)(%s);", text);
 }
 
-const char *ms_c_extent_of(ms_writer *w, const ms_node *object, const ms_node *dim) {
+const char *ms_c_row_extent(ms_writer *w, const ms_node *object, const ms_node *dim) {
   uint32_t array, at;
   if (ms_typed_expression(w->typed, object).object == MS_OBJECT_PART) {
     bool first = dim == NULL || (dim->kind == MS_NUMBER && dim->number == 1);
     return first ? ms_c_text(w, "(double)%s.extent", ms_c_expression(w, object).text) : NULL;
   }
-  if (!ms_c_extent_dim(w, object, dim, &array, &at)) return NULL;
+  if (!ms_c_integer_value_extent(w, object, dim, &array, &at)) return NULL;
   evaluate(w, object);
-  return ms_c_text(w, "(double)%s", ms_c_extent(w, array, at));
+  return ms_c_text(w, "(double)%s", ms_c_array_extent(w, array, at));
 }
 
 static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
   ms_kind_of kind = ms_typed_expression(w->typed, node->kid[0]);
   ms_c_value none = {
-      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_of_number(MS_ANY_PRECISION), .text = "0.0"};
   if (measure == MS_MEASURE_DIM && node->kids == 1) {
     uint32_t dims = w->emitter->job->bindings[kind.array].dim_count - kind.given;
     none.text = ms_c_number(w, (double)dims);
     evaluate(w, node->kid[0]);
     return none;
   }
-  const char *extent = node->kids == 2 ? ms_c_extent_of(w, node->kid[0], node->kid[1]) : NULL;
+  const char *extent = node->kids == 2 ? ms_c_row_extent(w, node->kid[0], node->kid[1]) : NULL;
   if (extent == NULL)
     ms_c_refuse(w, node, "`%s` is not known beforehand", ms_c_source(w, node));
   else
@@ -241,10 +245,10 @@ static bool is_order(const ms_node *node, double p) {
   return order->kind == MS_NUMBER && !order->boxed && order->number == p;
 }
 
-ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
+ms_c_value ms_c_row_measure(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value none = {
-      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_of_number(MS_ANY_PRECISION), .text = "0.0"};
   if (kind.object == MS_OBJECT_PART) return ms_c_part(w, node);
   ms_measure measure = ms_measure_find(node->text);
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
@@ -258,7 +262,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
     refuse(w, node, row && known);
     return none;
   }
-  ms_c_row x, y;
+  row_argument x, y;
   if (!row_of(w, node->kid[0], &x)) return none;
   if (other && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
   if (measure >= MS_MEASURE_MAX && measure <= MS_MEASURE_ARGMIN)
@@ -277,35 +281,35 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
                                other ? y.type : "", pair(w, &x), other ? ", " : "",
                                other ? pair(w, &y) : "", x.extent);
   if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
-  return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
+  return ms_c_value_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
 }
 
 /* What a statement on rows was given. */
-typedef struct ms_row_arguments {
-  ms_c_row y, x;
+typedef struct row_arguments {
+  row_argument y, x;
   const char *number; /* C text, or NULL */
   const ms_node *row; /* NULL: none */
-} ms_row_arguments;
+} row_arguments;
 
 /* The row that is another operand. */
-static bool other_row(ms_writer *w, const ms_node *node, ms_row_arguments *given) {
+static bool other_row(ms_writer *w, const ms_node *node, row_arguments *given) {
   return row_of(w, given->row, &given->x) && same_length(w, node, &given->y, &given->x);
 }
 
-static bool number_argument(ms_writer *w, const ms_node *node, ms_row_arguments *given) {
+static bool number_argument(ms_writer *w, const ms_node *node, row_arguments *given) {
   ms_c_value value = ms_c_expression(w, node);
   if (value.form != MS_FORM_DOUBLE && value.form != MS_FORM_FLOAT) {
     ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node));
     return false;
   }
-  given->number = ms_c_as_double(w, value, node);
+  given->number = ms_c_value_as_double(w, value, node);
   return true;
 }
 
 /* y:add(a): the only statement without a function of its own. */
 static const ms_method plain_add = {.name = "add", .effect = MS_METHOD_UPDATE, .number = true};
 
-static void add_number(ms_writer *w, const ms_row_arguments *given) {
+static void add_number(ms_writer *w, const row_arguments *given) {
   const char *at = ms_c_temp(w), *a = ms_c_temp(w), *stride = given->y.stride;
   ms_c_line(w, "const double %s = %s;", a, given->number);
   ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s++)", at, at, given->y.extent, at);
@@ -324,7 +328,7 @@ static const char *meaning(const ms_writer *w, const ms_node *node, uint32_t *co
 }
 
 static bool statement(ms_writer *w, const ms_node *node, const ms_method *method) {
-  ms_row_arguments given = {0};
+  row_arguments given = {0};
   uint32_t last = node->kids - 1;
   if (!row_of(w, node->kid[0], &given.y)) return true;
   bool scales = method->number && node->kids == 1u + method->other + method->number;
@@ -338,7 +342,7 @@ static bool statement(ms_writer *w, const ms_node *node, const ms_method *method
   const char *span = given.y.extent; /* from the first element to the last, whose marks are free */
   if (strcmp(given.y.stride, "1") != 0)
     span = ms_c_text(w, "(%s - 1) * %s + 1", span, given.y.stride);
-  ms_c_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, span);
+  ms_c_array_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, span);
   if (method == &plain_add) {
     add_number(w, &given);
     return true;

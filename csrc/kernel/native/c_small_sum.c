@@ -9,7 +9,7 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
-#include "kernel/native/c_region_survey.h"
+#include "kernel/native/c_survey.h"
 #include "kernel/native/small_rows.h"
 
 /* Shorter loops are not worth looking through their rows. */
@@ -101,7 +101,7 @@ static bool note_element(ms_writer *w, const ms_node *node, const char *text) {
     return false;
   uint32_t array = ms_typed_expression(w->typed, node->kid[0]).array;
   if (!ms_emitter_row_major(w->emitter, ms_c_array(w, array)) ||
-      ms_c_is_written_in(w, w->emitter->body, array))
+      ms_c_survey_writes(w, w->emitter->body, array))
     return false;
   ms_c_small_row *row = row_of(sums, node->kid[0]);
   if (row == NULL) return false;
@@ -145,23 +145,23 @@ const ms_integer_value *ms_c_small_sum(ms_writer *w, const ms_integer_value *a,
   return sum;
 }
 
-const ms_integer_value *ms_c_small_product(ms_writer *w, const ms_integer_value *a,
-                                           const ms_integer_value *b) {
+const ms_integer_value *ms_c_small_sum_product(ms_writer *w, const ms_integer_value *a,
+                                               const ms_integer_value *b) {
   if (w->small_sums == NULL || a == NULL || b == NULL) return NULL;
-  if (a->least == a->most) return b->least == b->most ? NULL : ms_c_small_product(w, b, a);
+  if (a->least == a->most) return b->least == b->most ? NULL : ms_c_small_sum_product(w, b, a);
   if (b->least != b->most || b->least < 1 || b->most > MOST_FACTOR) return NULL;
   ms_integer_value x = taken(w, a);
   if (!x.small) return NULL;
   return made(w, ms_c_text(w, "(%s * %s)", x.text, b->text), x.least * b->least, x.most * b->least);
 }
 
-const ms_integer_value *ms_c_small_local(ms_writer *w, const ms_integer_value *value) {
+const ms_integer_value *ms_c_small_sum_local(ms_writer *w, const ms_integer_value *value) {
   if (w->small_sums == NULL || value == NULL || value->element == NULL) return value;
   ms_integer_value x = taken(w, value);
   return x.small ? made(w, x.text, x.least, x.most) : value;
 }
 
-const char *ms_c_small_text(ms_writer *w, const ms_integer_value *value) {
+const char *ms_c_small_sum_text(ms_writer *w, const ms_integer_value *value) {
   return value->small ? ms_c_text(w, "(int32_t)%s", value->text) : value->text;
 }
 

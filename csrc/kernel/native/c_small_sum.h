@@ -42,14 +42,14 @@ const ms_integer_value *ms_c_small_sum(ms_writer *w, const ms_integer_value *a,
                                        const ms_integer_value *b, bool minus);
 
 /* The same of the product of two, either of them NULL where it is no integer. */
-const ms_integer_value *ms_c_small_product(ms_writer *w, const ms_integer_value *a,
-                                           const ms_integer_value *b);
+const ms_integer_value *ms_c_small_sum_product(ms_writer *w, const ms_integer_value *a,
+                                               const ms_integer_value *b);
 
 /* What is known of an integer, or NULL, that a local is given: that it is small, if it is an
  * element of a row that may be looked through. */
-const ms_integer_value *ms_c_small_local(ms_writer *w, const ms_integer_value *value);
+const ms_integer_value *ms_c_small_sum_local(ms_writer *w, const ms_integer_value *value);
 
 /* The C text of an integer for a comparison. */
-const char *ms_c_small_text(ms_writer *w, const ms_integer_value *value);
+const char *ms_c_small_sum_text(ms_writer *w, const ms_integer_value *value);
 
 #endif

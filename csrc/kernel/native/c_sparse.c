@@ -64,7 +64,7 @@ ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node) {
   }
   if (!has_rows(w, node->kid[0], base.array)) return value;
   const char *held = ms_c_temp(w);
-  const char *at = ms_c_subscript(w, node->kid[1], base.array, 0);
+  const char *at = ms_c_bounds_check_subscript(w, node->kid[1], base.array, 0);
   ms_c_line(w, "const int64_t %s = %s;", held, at);
   value.text = held;
   return value;
@@ -72,18 +72,18 @@ ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node) {
 
 /* The value at a place of the rows' vectors. */
 static ms_c_value value_at(ms_writer *w, uint32_t array, const char *place, const ms_node *node) {
-  ms_kind_of kind = ms_kind_number(ms_type_precision(w->emitter->job->elements[array].type));
+  ms_kind_of kind = ms_kind_of_number(ms_type_precision(w->emitter->job->elements[array].type));
   ms_c_location location = {
       .kind = {.can = MS_CAN_OBJECT, .object = MS_OBJECT_VIEW, .array = array}, .element = true};
   location.text = ms_c_text(w, "%s[%s]", rows_part(w, array, PART_VALUES), place);
-  ms_c_value value = ms_c_load(w, &location, node);
+  ms_c_value value = ms_c_location_load(w, &location, node);
   value.kind = kind;
   return value;
 }
 
 ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
   ms_c_value none = {
-      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_of_number(MS_ANY_PRECISION), .text = "0.0"};
   const ms_node *row_node = node->kid[0], *key = node->kid[1];
   ms_kind_of row_kind = ms_typed_expression(w->typed, row_node);
   if (key->kind == MS_TABLE || row_kind.given != 1) {
@@ -92,7 +92,7 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
   }
   ms_c_value row = ms_c_sparse_row(w, row_node);
   if (w->why->line != 0) return none;
-  const char *column = ms_c_subscript(w, key, row_kind.array, 1);
+  const char *column = ms_c_bounds_check_subscript(w, key, row_kind.array, 1);
   const char *start = rows_part(w, row_kind.array, PART_START);
   const char *columns = rows_part(w, row_kind.array, PART_COLUMNS);
   const char *found = ms_c_temp(w), *place = ms_c_temp(w);
@@ -104,7 +104,7 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
   ms_c_value value = value_at(w, row_kind.array, ms_c_text(w, "%s ? %s : 0", found, place), node);
   value.text = ms_c_text(w, "(%s ? %s : 0)", found, value.text);
   value.whole = NULL;
-  return ms_c_hold(w, value);
+  return ms_c_value_hold(w, value);
 }
 
 /* The variables of `for f, v in X[i]:nonzeros()`; `alone`: no vectors are to be made of elements
@@ -126,59 +126,59 @@ static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, con
     local->least = 1;
     local->most = INT32_MAX;
     local->lo = "1.0";
-    local->hi = ms_c_text(w, "(double)%s", ms_c_extent(w, array, 1));
+    local->hi = ms_c_text(w, "(double)%s", ms_c_array_extent(w, array, 1));
   }
   for (uint32_t s = 1; s < loop->symbol_count; s++) {
-    ms_c_value value = ms_c_nil();
+    ms_c_value value = ms_c_value_nil();
     if (s == 1) value = value_at(w, array, place, loop);
-    ms_c_declare(w, loop->symbols[s], value, NULL);
+    ms_c_local_declare(w, loop->symbols[s], value, NULL);
   }
 }
 
 /* A loop over the entries at places first .. end - 1. */
-typedef struct ms_sparse_entries {
+typedef struct sparse_entries {
   const ms_node *loop;
   uint32_t array;
   const char *first, *end;
-} ms_sparse_entries;
+} sparse_entries;
 
 /* Terms are read one by one, which takes a fifth to a third less than gathering them into vectors,
  * and those of long rows are added up in parts. */
 #define LEAST_PARTED 16
 
-static void write_parted(ms_writer *w, const ms_sparse_entries *entries, ms_c_sums *sums) {
+static void write_parted(ms_writer *w, const sparse_entries *entries, ms_c_sums *sums) {
   const ms_node *loop = entries->loop;
   const char *place = ms_c_temp(w), *end = ms_c_temp(w), *at = ms_c_temp(w);
   ms_c_line(w, "int64_t %s = %s;", place, entries->first);
   ms_c_line(w, "const int64_t %s = %s;", end, entries->end);
   ms_c_line(w, "if (%s - %s >= %d) {", end, place, LEAST_PARTED);
-  ms_c_parts_begin(w, sums);
+  ms_c_sum_parts_begin(w, sums);
   ms_c_line(w, "for (; %s + %d <= %s; %s += %d) {", place, MS_C_PARTS, end, place, MS_C_PARTS);
   for (uint32_t part = 0; part < MS_C_PARTS; part++) {
     ms_c_line(w, "{");
     ms_c_line(w, "const int64_t %s = %s + %u;", at, place, part);
-    ms_c_parts_take(w, sums, part);
+    ms_c_sum_parts_take(w, sums, part);
     declare_entry(w, loop, entries->array, at, true);
-    ms_c_block(w, loop->kid[1]);
+    ms_c_statements(w, loop->kid[1]);
     ms_c_line(w, "}");
   }
   ms_c_line(w, "}");
-  ms_c_parts_take(w, sums, 0);
-  ms_c_parts_end(w, sums);
+  ms_c_sum_parts_take(w, sums, 0);
+  ms_c_sum_parts_end(w, sums);
   ms_c_line(w, "}");
   ms_c_line(w, "for (; %s < %s; %s++) {", place, end, place);
   declare_entry(w, loop, entries->array, place, true);
-  ms_c_block(w, loop->kid[1]);
+  ms_c_statements(w, loop->kid[1]);
   ms_c_line(w, "}");
 }
 
 static void write_entries(ms_writer *w, const void *context) {
-  const ms_sparse_entries *entries = context;
+  const sparse_entries *entries = context;
   const ms_node *block = entries->loop->kid[1];
   const ms_symbol *column = entries->loop->symbols[0];
   ms_c_sums sums;
-  ms_c_parts_find(w, block, &sums);
-  if (sums.count > 0 && !column->assigned && ms_c_uses(block, column) > 0) {
+  ms_c_sum_parts_find(w, block, &sums);
+  if (sums.count > 0 && !column->assigned && ms_c_trip_uses(block, column) > 0) {
     write_parted(w, entries, &sums);
     return;
   }
@@ -195,13 +195,13 @@ static void write_entries(ms_writer *w, const void *context) {
   ms_c_sums_begin(w, &sums);
   ms_c_line(w, "for (int64_t %s = %s; %s < %s; %s++) {", place, first, place, end, place);
   declare_entry(w, entries->loop, entries->array, place, false);
-  ms_c_block(w, block);
+  ms_c_statements(w, block);
   ms_c_line(w, "}");
   ms_c_sums_end(w, &sums);
   if (sums.count > 0) ms_c_line(w, "}");
 }
 
-void ms_c_for_entries(ms_writer *w, const ms_node *loop) {
+void ms_c_sparse_for(ms_writer *w, const ms_node *loop) {
   const ms_node *list = ms_typed_listed(w->typed, loop);
   if (list != NULL) {
     bool lists = ms_typed_expression(w->typed, list).object == MS_OBJECT_LISTS;
@@ -218,7 +218,7 @@ void ms_c_for_entries(ms_writer *w, const ms_node *loop) {
     return;
   }
   ms_c_line(w, "{");
-  ms_sparse_entries entries = {.loop = loop, .array = row.array};
+  sparse_entries entries = {.loop = loop, .array = row.array};
   const char *at = ms_c_sparse_row(w, call->kid[0]).text;
   const char *start = rows_part(w, row.array, PART_START);
   entries.first = ms_c_text(w, "%s[%s - 1]", start, at);

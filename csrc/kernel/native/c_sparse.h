@@ -13,6 +13,6 @@ ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node);
 ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node);
 
 /* `for f, v in X[i]:nonzeros() do`; other generic loops are refused. */
-void ms_c_for_entries(ms_writer *w, const ms_node *loop);
+void ms_c_sparse_for(ms_writer *w, const ms_node *loop);
 
 #endif

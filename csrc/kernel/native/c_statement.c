@@ -25,10 +25,10 @@ static void declaration(ms_writer *w, const ms_node *node) {
   ms_c_value values[MANY];
   uint32_t count = node->symbol_count < MANY ? node->symbol_count : MANY;
   /* `local a, b = f()`: the values stand in variables of their own already. */
-  ms_c_list(w, node, 0, values, count, count > 1);
+  ms_c_expression_list(w, node, 0, values, count, count > 1);
   for (uint32_t s = 0; s < count; s++) {
     const ms_node *from = s < node->kids ? node->kid[s] : NULL;
-    ms_c_declare(w, node->symbols[s], values[s], from);
+    ms_c_local_declare(w, node->symbols[s], values[s], from);
     if (from == NULL) ms_c_local_of(w, node->symbols[s])->from = NULL;
   }
 }
@@ -36,7 +36,7 @@ static void declaration(ms_writer *w, const ms_node *node) {
 /* Heads of what a block assigns (see variable.h), from the values that it gives. */
 static void take_head(void *context, uint32_t at, const ms_node *value) {
   ms_writer *w = context;
-  const char *text = ms_c_as_form(w, ms_c_expression(w, value), MS_FORM_VALUE, value);
+  const char *text = ms_c_value_as_form(w, ms_c_expression(w, value), MS_FORM_VALUE, value);
   ms_c_line(w, "h%u = %s;", at + 1, text);
 }
 
@@ -60,7 +60,7 @@ static void heads_before(ms_writer *w, const ms_node *block) {
   if (ms_variable_heads_last(w->emitter, leader)) {
     const ms_node *node = ms_variable_value(w->emitter, block, leader);
     again = ms_c_text(w, " || h%u.number == %s", leader + 1,
-                      ms_c_as_form(w, ms_c_expression(w, node), MS_FORM_DOUBLE, node));
+                      ms_c_value_as_form(w, ms_c_expression(w, node), MS_FORM_DOUBLE, node));
   }
   ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE%s) {", leader + 1, again);
   ms_variable_each_assigned(w->emitter, block, take_head, w);
@@ -78,7 +78,7 @@ static void heads_after(ms_writer *w, const ms_node *block) {
 
 static void streak_value(void *context, uint32_t at, const ms_node *value) {
   ms_writer *w = context;
-  const char *text = ms_c_as_form(w, ms_c_expression(w, value), MS_FORM_VALUE, value);
+  const char *text = ms_c_value_as_form(w, ms_c_expression(w, value), MS_FORM_VALUE, value);
   ms_c_line(w, "ms_give(added + %u, %s);", 2 * ms_variable_streak_rank(w->emitter, at), text);
 }
 
@@ -97,7 +97,7 @@ static void add_to_streak(ms_writer *w, const ms_node *block, uint32_t at) {
   bool least = w->emitter->scalar[at]->op == MS_REDUCE_MIN;
   ms_c_line(w, "if (%s == %s__builtin_inf()) {", ms_c_variable(w, at), least ? "" : "-");
   const ms_node *value = ms_variable_value(w->emitter, block, at);
-  const char *text = ms_c_as_form(w, ms_c_expression(w, value), MS_FORM_DOUBLE, value);
+  const char *text = ms_c_value_as_form(w, ms_c_expression(w, value), MS_FORM_DOUBLE, value);
   ms_c_line(w, "ms_native_slot *last = streak%u.used ? streak%u.slots + streak%u.used - %u : 0;",
             at + 1, at + 1, at + 1, width);
   if (ms_variable_heads_last(w->emitter, at)) {
@@ -133,7 +133,7 @@ static void branch(ms_writer *w, const ms_node *node) {
     ms_text statements = {0}, *out = w->out;
     w->out = &statements;
     if (k > 0) w->indent++;
-    const char *condition = ms_c_condition(w, node->kid[k]);
+    const char *condition = ms_c_expression_condition(w, node->kid[k]);
     if (k > 0) w->indent--;
     w->out = out;
     if (k > 0 && statements.length == 0) {
@@ -148,11 +148,11 @@ static void branch(ms_writer *w, const ms_node *node) {
     }
     ms_text_free(&statements);
     open_block(w, node, k + 1);
-    ms_c_block(w, node->kid[k + 1]);
+    ms_c_statements(w, node->kid[k + 1]);
   }
   if (node->kids % 2 == 1) {
     ms_c_line(w, "} else {");
-    ms_c_block(w, node->kid[node->kids - 1]);
+    ms_c_statements(w, node->kid[node->kids - 1]);
   }
   for (uint32_t o = 0; o <= open; o++) ms_c_line(w, "}");
   if (ms_variable_head_of(w->emitter, node) == MS_HEAD_AFTER)
@@ -163,8 +163,8 @@ static void write_while(ms_writer *w, const void *context) {
   const ms_node *node = context;
   w->uncounted = true;
   ms_c_line(w, "for (;;) {");
-  ms_c_line(w, "if (!%s) break;", ms_c_condition(w, node->kid[0]));
-  ms_c_block(w, node->kid[1]);
+  ms_c_line(w, "if (!%s) break;", ms_c_expression_condition(w, node->kid[0]));
+  ms_c_statements(w, node->kid[1]);
   ms_c_line(w, "}");
 }
 
@@ -193,7 +193,7 @@ static void write_repeat(ms_writer *w, const void *context) {
   enter_labels(w, node->kid[0]);
   for (uint32_t k = 0; k < node->kid[0]->kids; k++) ms_c_statement(w, node->kid[0]->kid[k]);
   ms_c_place(w, node->kid[1]);
-  ms_c_line(w, "if (%s) break;", ms_c_condition(w, node->kid[1]));
+  ms_c_line(w, "if (%s) break;", ms_c_expression_condition(w, node->kid[1]));
   w->label = before;
   ms_c_line(w, "}");
 }
@@ -217,7 +217,7 @@ static void place_label(ms_writer *w, const ms_node *node) {
   }
 }
 
-void ms_c_block(ms_writer *w, const ms_node *block) {
+void ms_c_statements(ms_writer *w, const ms_node *block) {
   ms_c_label *before = w->label;
   enter_labels(w, block);
   for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) {
@@ -248,14 +248,14 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       declaration(w, node);
       return;
     case MS_ASSIGN:
-      ms_c_assignment(w, node);
+      ms_c_assign(w, node);
       return;
     case MS_EXPRESSION:
       expression_statement(w, node);
       return;
     case MS_DO:
       ms_c_line(w, "{");
-      ms_c_block(w, node->kid[0]);
+      ms_c_statements(w, node->kid[0]);
       ms_c_line(w, "}");
       return;
     case MS_WHILE:
@@ -265,20 +265,20 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       ms_c_region(w, node, write_repeat, node);
       return;
     case MS_IF:
-      if (ms_c_is_update(w, node)) {
-        ms_c_update(w, node);
-      } else if (!ms_c_selection(w, node)) {
+      if (ms_c_assign_is_update(w, node)) {
+        ms_c_assign_update(w, node);
+      } else if (!ms_c_assign_selection(w, node)) {
         branch(w, node);
       }
       return;
     case MS_FOR_NUMERIC:
-      ms_c_for(w, node);
+      ms_c_loop(w, node);
       return;
     case MS_LOCAL_FUNCTION:
       local_function(w, node);
       return;
     case MS_RETURN:
-      ms_c_return(w, node);
+      ms_c_call_return(w, node);
       return;
     case MS_BREAK:
       ms_c_line(w, "break;");
@@ -290,7 +290,7 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       place_label(w, node);
       return;
     case MS_FOR_GENERIC:
-      ms_c_for_entries(w, node);
+      ms_c_sparse_for(w, node);
       return;
     default:
       ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));

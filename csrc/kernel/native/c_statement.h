@@ -7,7 +7,7 @@
 #include "kernel/native/writer.h"
 
 /* Appends the statements of a block, whose labels are known in it; stops at a refusal. */
-void ms_c_block(ms_writer *w, const ms_node *block);
+void ms_c_statements(ms_writer *w, const ms_node *block);
 
 /* Appends one statement. */
 void ms_c_statement(ms_writer *w, const ms_node *node);

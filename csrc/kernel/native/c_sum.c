@@ -4,7 +4,7 @@
 #include "kernel/native/c_sum.h"
 
 #include "kernel/native/c_region.h"
-#include "kernel/native/c_region_survey.h"
+#include "kernel/native/c_survey.h"
 
 static bool is_name_of(const ms_node *node, const ms_symbol *symbol) {
   while (node->kind == MS_PAREN) node = node->kid[0];
@@ -22,50 +22,50 @@ static const ms_node *term_of(const ms_node *assignment, const ms_symbol *symbol
   return value->op != MS_OP_SUB && is_name_of(value->kid[1], symbol) ? value->kid[0] : NULL;
 }
 
-typedef struct ms_uses {
+typedef struct use_search {
   const ms_symbol *symbol;
   uint32_t count;
   bool leaves; /* a statement may end the loop early */
-} ms_uses;
+} use_search;
 
 static bool visit_use(ms_node *node, void *context) {
-  ms_uses *uses = context;
+  use_search *uses = context;
   if (node->kind == MS_NAME && node->symbol == uses->symbol) uses->count++;
   if (node->kind == MS_BREAK || node->kind == MS_GOTO || node->kind == MS_RETURN)
     uses->leaves = true;
   return true;
 }
 
-static ms_uses uses_of(const ms_node *block, const ms_symbol *symbol) {
-  ms_uses uses = {.symbol = symbol};
+static use_search uses_of(const ms_node *block, const ms_symbol *symbol) {
+  use_search uses = {.symbol = symbol};
   ms_node_walk((ms_node *)(uintptr_t)block, visit_use, &uses);
   return uses;
 }
 
-typedef struct ms_search {
+typedef struct sum_search {
   ms_writer *w;
   const ms_node *block;
   ms_c_sums *sums;
-} ms_search;
+} sum_search;
 
-typedef struct ms_terms {
+typedef struct term_search {
   const ms_writer *w;
   const ms_node *loop;
   const ms_symbol *symbol;
   uint32_t count;
   ms_op op;
   bool other; /* terms that are no floats, stand in inner loops, or are taken by other operations */
-} ms_terms;
+} term_search;
 
 static bool visit_term(ms_node *node, void *context) {
-  ms_terms *terms = context;
+  term_search *terms = context;
   if (node->kind != MS_ASSIGN || !is_name_of(node->kid[0], terms->symbol)) return !terms->other;
   ms_op op;
   const ms_node *term = term_of(node, terms->symbol, &op);
-  if (term == NULL || ms_c_loop_around(node) != terms->loop ||
+  if (term == NULL || ms_c_survey_around(node) != terms->loop ||
       (terms->count > 0 && op != terms->op))
     terms->other = true;
-  else if (ms_c_is_single(terms->w) &&
+  else if (ms_c_region_is_single(terms->w) &&
            ms_typed_expression(terms->w->typed, term).precision != MS_SINGLE)
     terms->other = true;
   terms->op = op;
@@ -80,15 +80,15 @@ static bool is_known(const ms_c_sums *sums, const ms_symbol *symbol) {
   return false;
 }
 
-static void consider(ms_search *search, const ms_symbol *symbol) {
+static void consider(sum_search *search, const ms_symbol *symbol) {
   ms_writer *w = search->w;
   const ms_c_local *local = ms_c_local_of(w, symbol);
   if (symbol->upvalue || local->text == NULL || local->form != MS_FORM_DOUBLE || local->counter ||
       local->region == w->region || is_known(search->sums, symbol))
     return;
-  ms_terms terms = {.w = w, .loop = search->block->parent, .symbol = symbol};
+  term_search terms = {.w = w, .loop = search->block->parent, .symbol = symbol};
   ms_node_walk((ms_node *)(uintptr_t)search->block, visit_term, &terms);
-  ms_uses uses = uses_of(search->block, symbol);
+  use_search uses = uses_of(search->block, symbol);
   if (terms.other || terms.count == 0 || uses.count != 2 * terms.count || uses.leaves) return;
   if (search->sums->count == MS_C_SUMS) return;
   uint32_t s = search->sums->count++;
@@ -97,7 +97,7 @@ static void consider(ms_search *search, const ms_symbol *symbol) {
 }
 
 static bool visit_sum(ms_node *node, void *context) {
-  ms_search *search = context;
+  sum_search *search = context;
   const ms_node *value, *target = node->kind == MS_ASSIGN ? node->kid[0] : NULL;
   ms_op op;
   if (node->kind == MS_FUNCTION) return false;
@@ -109,13 +109,13 @@ static bool visit_sum(ms_node *node, void *context) {
 }
 
 static void find_sums(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
-  ms_search search = {w, block, sums};
+  sum_search search = {w, block, sums};
   ms_node_walk((ms_node *)(uintptr_t)block, visit_sum, &search);
 }
 
 void ms_c_sums_find(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
   sums->count = 0;
-  if (ms_c_is_single(w)) find_sums(w, block, sums);
+  if (ms_c_region_is_single(w)) find_sums(w, block, sums);
 }
 
 void ms_c_sums_begin(ms_writer *w, ms_c_sums *sums) {
@@ -152,14 +152,14 @@ static bool visit_light(ms_node *node, void *context) {
   return *light;
 }
 
-void ms_c_parts_find(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
-  bool light = w->fast && !ms_c_is_single(w) && block->kids <= MOST_PARTED;
+void ms_c_sum_parts_find(ms_writer *w, const ms_node *block, ms_c_sums *sums) {
+  bool light = w->fast && !ms_c_region_is_single(w) && block->kids <= MOST_PARTED;
   ms_node_walk((ms_node *)(uintptr_t)block, visit_light, &light);
   sums->count = 0;
   if (light) find_sums(w, block, sums);
 }
 
-void ms_c_parts_begin(ms_writer *w, ms_c_sums *sums) {
+void ms_c_sum_parts_begin(ms_writer *w, ms_c_sums *sums) {
   for (uint32_t s = 0; s < sums->count; s++) {
     sums->list[s].part[0] = ms_c_local_of(w, sums->list[s].symbol)->text;
     for (uint32_t part = 1; part < MS_C_PARTS; part++) {
@@ -170,12 +170,12 @@ void ms_c_parts_begin(ms_writer *w, ms_c_sums *sums) {
   }
 }
 
-void ms_c_parts_take(ms_writer *w, const ms_c_sums *sums, uint32_t part) {
+void ms_c_sum_parts_take(ms_writer *w, const ms_c_sums *sums, uint32_t part) {
   for (uint32_t s = 0; s < sums->count; s++)
     ms_c_local_of(w, sums->list[s].symbol)->text = sums->list[s].part[part];
 }
 
-void ms_c_parts_end(ms_writer *w, const ms_c_sums *sums) {
+void ms_c_sum_parts_end(ms_writer *w, const ms_c_sums *sums) {
   for (uint32_t s = 0; s < sums->count; s++) {
     const char *const *part = sums->list[s].part, *op = ms_op_name(sums->list[s].op);
     ms_c_line(w, "%s = (%s %s %s) %s (%s %s %s);", part[0], part[0], op, part[1], op, part[2], op,

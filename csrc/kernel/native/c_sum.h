@@ -45,15 +45,15 @@ void ms_c_sums_end(ms_writer *w, ms_c_sums *sums);
 
 /* Finds the sums of a loop with this block that computes in double; empty where there are none, or
  * it does more than to add and multiply a few times. */
-void ms_c_parts_find(ms_writer *w, const ms_node *block, ms_c_sums *sums);
+void ms_c_sum_parts_find(ms_writer *w, const ms_node *block, ms_c_sums *sums);
 
 /* Declares the parts. */
-void ms_c_parts_begin(ms_writer *w, ms_c_sums *sums);
+void ms_c_sum_parts_begin(ms_writer *w, ms_c_sums *sums);
 
 /* From here on the locals stand for such a part, from 0; in the end for part 0. */
-void ms_c_parts_take(ms_writer *w, const ms_c_sums *sums, uint32_t part);
+void ms_c_sum_parts_take(ms_writer *w, const ms_c_sums *sums, uint32_t part);
 
 /* Adds up the parts. */
-void ms_c_parts_end(ms_writer *w, const ms_c_sums *sums);
+void ms_c_sum_parts_end(ms_writer *w, const ms_c_sums *sums);
 
 #endif

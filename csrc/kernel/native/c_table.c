@@ -48,7 +48,7 @@ ms_c_value ms_c_table(ms_writer *w, const ms_node *node) {
     ms_c_refuse(w, node, "`%s` is made by a function that calls itself", ms_c_source(w, node));
   ms_c_value values[MS_NATIVE_TABLE_FIELDS];
   for (uint32_t f = 0; f < node->kids; f++)
-    values[f] = ms_c_hold(w, ms_c_expression(w, node->kid[f]->kid[1]));
+    values[f] = ms_c_value_hold(w, ms_c_expression(w, node->kid[f]->kid[1]));
   w->declines = true;
   ms_c_line(w, "ms_native_table %s;", name);
   ms_c_line(w, "ms_native_table_clear(&%s, &more%u, %u);", name, map_of(w, node), node->kids);
@@ -74,12 +74,12 @@ static bool is_measured(const ms_writer *w, const ms_node *table) {
 
 /* The C text of a key of any type, held in a variable of its own; NULL after a refusal. */
 static const char *any_key(ms_writer *w, const ms_node *node) {
-  ms_c_value value = ms_c_hold(w, ms_c_expression(w, node));
+  ms_c_value value = ms_c_value_hold(w, ms_c_expression(w, node));
   if (value.form == MS_FORM_OBJECT) {
     ms_c_refuse(w, node, "`%s` is no number, but a key", ms_c_source(w, node));
     return NULL;
   }
-  return ms_c_as_form(w, value, MS_FORM_VALUE, node);
+  return ms_c_value_as_form(w, value, MS_FORM_VALUE, node);
 }
 
 ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
@@ -89,12 +89,12 @@ ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
   ms_integer_value key;
   if (ms_c_integer_value_within(w, node->kid[1], ROOM, &key)) {
     read.text = ms_c_text(w, "ms_native_table_at(&%s, %s)", table, key.text);
-    return ms_c_hold(w, read);
+    return ms_c_value_hold(w, read);
   }
   const char *any = any_key(w, node->kid[1]);
   if (any == NULL) return read;
   read.text = ms_c_text(w, "ms_native_table_get(&%s, %s)", table, any);
-  return ms_c_hold(w, read);
+  return ms_c_value_hold(w, read);
 }
 
 void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
@@ -114,7 +114,7 @@ bool ms_c_table_length(ms_writer *w, const ms_node *table, ms_c_value *length) {
   const char *name = ms_c_temp(w);
   ms_c_line(w, "const int64_t %s = %s.length;", name, name_of(w, table));
   *length = (ms_c_value){.form = MS_FORM_DOUBLE,
-                         .kind = ms_kind_number(MS_ANY_PRECISION),
+                         .kind = ms_kind_of_number(MS_ANY_PRECISION),
                          .text = ms_c_text(w, "(double)%s", name),
                          .whole = ms_c_integer(w, name, 0, MOST_LENGTH)};
   return true;
@@ -123,8 +123,8 @@ bool ms_c_table_length(ms_writer *w, const ms_node *table, ms_c_value *length) {
 void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *from,
                       const ms_node *place) {
   bool made = place->kind == MS_TABLE, measured = !made && is_measured(w, place->kid[0]);
-  if (measured) value = ms_c_hold(w, value);
-  const char *text = ms_c_as_form(w, value, MS_FORM_VALUE, from);
+  if (measured) value = ms_c_value_hold(w, value);
+  const char *text = ms_c_value_as_form(w, value, MS_FORM_VALUE, from);
   if (slot->key != NULL) {
     ms_c_line(w, "ms_native_table_put(&%s, %s, %s);", slot->table, slot->key, text);
     return;

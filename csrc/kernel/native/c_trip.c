@@ -5,15 +5,15 @@
 
 #include "kernel/emit/variable.h"
 
-typedef struct ms_extent_search {
+typedef struct extent_search {
   ms_writer *w;
   const ms_symbol *symbol;
   int64_t extent; /* 0: none found */
   bool loops;
-} ms_extent_search;
+} extent_search;
 
 static bool visit_row(ms_node *node, void *context) {
-  ms_extent_search *search = context;
+  extent_search *search = context;
   search->loops = search->loops || node->kind == MS_FOR_NUMERIC || node->kind == MS_WHILE ||
                   node->kind == MS_REPEAT;
   if (node->kind != MS_INDEX || search->extent != 0) return true;
@@ -25,7 +25,7 @@ static bool visit_row(ms_node *node, void *context) {
 }
 
 int64_t ms_c_trip(ms_writer *w, const ms_node *loop, const ms_integer_value *limit) {
-  ms_extent_search search = {.w = w, .symbol = loop->symbols[0]};
+  extent_search search = {.w = w, .symbol = loop->symbols[0]};
   ms_node_walk(loop->kid[3], visit_row, &search);
   const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
   if (first->kind != MS_NUMBER || first->number != 1) return 0;
@@ -42,31 +42,31 @@ int64_t ms_c_trip(ms_writer *w, const ms_node *loop, const ms_integer_value *lim
   return search.loops ? 0 : search.extent;
 }
 
-uint32_t ms_c_uses(const ms_node *node, const ms_symbol *symbol) {
+uint32_t ms_c_trip_uses(const ms_node *node, const ms_symbol *symbol) {
   uint32_t count = node->kind == MS_NAME && node->symbol == symbol ? 1 : 0;
   for (uint32_t k = 0; k < node->kids; k++) {
-    if (node->kid[k] != NULL) count += ms_c_uses(node->kid[k], symbol);
+    if (node->kid[k] != NULL) count += ms_c_trip_uses(node->kid[k], symbol);
   }
   return count;
 }
 
-typedef struct ms_scan_search {
+typedef struct scan_search {
   const ms_node *loop;
   bool found;
-} ms_scan_search;
+} scan_search;
 
 static bool visit_scan(ms_node *node, void *context) {
-  ms_scan_search *search = context;
+  scan_search *search = context;
   if (node->kind != MS_ASSIGN || node->targets != 1 || node->kid[0]->kind != MS_NAME) return true;
   const ms_symbol *symbol = node->kid[0]->symbol;
   if (symbol == NULL || symbol->declaration == NULL) return true;
   bool carried = symbol->declaration->begin < search->loop->begin;
-  if (carried && ms_c_uses(search->loop->kid[3], symbol) > ms_c_uses(node, symbol))
+  if (carried && ms_c_trip_uses(search->loop->kid[3], symbol) > ms_c_trip_uses(node, symbol))
     search->found = true;
   return !search->found;
 }
 
-bool ms_c_is_elementwise(const ms_node *loop) {
+bool ms_c_trip_is_elementwise(const ms_node *loop) {
   const ms_node *body = loop->kid[3];
   for (uint32_t s = 0; s < body->kids; s++) {
     const ms_node *statement = body->kid[s];
@@ -81,8 +81,8 @@ bool ms_c_is_elementwise(const ms_node *loop) {
   return true;
 }
 
-bool ms_c_is_scan(const ms_node *loop) {
-  ms_scan_search search = {.loop = loop};
+bool ms_c_trip_is_scan(const ms_node *loop) {
+  scan_search search = {.loop = loop};
   ms_node_walk(loop->kid[3], visit_scan, &search);
   return search.found;
 }
@@ -90,14 +90,14 @@ bool ms_c_is_scan(const ms_node *loop) {
 /* Nodes of a subscript, and of what its locals are given, that are looked at. */
 #define MOST_LOOKED_AT 64
 
-typedef struct ms_scatter_search {
+typedef struct scatter_search {
   const ms_node *loop;
   uint32_t left; /* nodes that are still looked at for one subscript */
   bool found;
-} ms_scatter_search;
+} scatter_search;
 
 /* Whether there is an element in a node, or in what the loop's body gives a local there. */
-static bool has_element(ms_scatter_search *search, const ms_node *node) {
+static bool has_element(scatter_search *search, const ms_node *node) {
   if (node == NULL || search->left == 0) return false;
   search->left--;
   bool found = node->kind == MS_INDEX;
@@ -109,7 +109,7 @@ static bool has_element(ms_scatter_search *search, const ms_node *node) {
 }
 
 static bool visit_scatter(ms_node *node, void *context) {
-  ms_scatter_search *search = context;
+  scatter_search *search = context;
   for (uint32_t t = 0; node->kind == MS_ASSIGN && t < node->targets; t++) {
     for (const ms_node *at = node->kid[t]; at->kind == MS_INDEX; at = at->kid[0]) {
       search->left = MOST_LOOKED_AT;
@@ -119,8 +119,8 @@ static bool visit_scatter(ms_node *node, void *context) {
   return !search->found;
 }
 
-bool ms_c_is_scatter(const ms_node *loop) {
-  ms_scatter_search search = {.loop = loop};
+bool ms_c_trip_is_scatter(const ms_node *loop) {
+  scatter_search search = {.loop = loop};
   ms_node_walk(loop->kid[3], visit_scatter, &search);
   return search.found;
 }

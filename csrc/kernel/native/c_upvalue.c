@@ -7,11 +7,11 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_value.h"
 
-const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form) {
-  *form = ms_c_representation(w, kind);
-  if (*form == MS_FORM_OBJECT) return ms_c_object_type(w, kind);
+const char *ms_c_upvalue_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form) {
+  *form = ms_c_value_representation(w, kind);
+  if (*form == MS_FORM_OBJECT) return ms_c_array_object_type(w, kind);
   if (*form == MS_FORM_FLOAT) *form = MS_FORM_DOUBLE;
-  return ms_c_type(*form);
+  return ms_c_value_type(*form);
 }
 
 typedef struct search {
@@ -66,7 +66,7 @@ static bool is_reached(const search *names, const ms_function *function) {
   return callee != NULL && callee->mark == names->mark;
 }
 
-bool ms_c_is_passed(ms_writer *w, const ms_kind_of *kind, const ms_node *to) {
+bool ms_c_upvalue_is_passed(ms_writer *w, const ms_kind_of *kind, const ms_node *to) {
   if (kind->object != MS_OBJECT_FUNCTION)
     return kind->object != MS_OBJECT_OTHER && kind->object != MS_OBJECT_TABLE &&
            kind->object != MS_OBJECT_SLICE;
@@ -89,7 +89,7 @@ void ms_c_upvalues_find(ms_writer *w, ms_c_recursive *recursive) {
       *each = upvalue->next;
       continue;
     }
-    upvalue->type = ms_c_passed_type(w, &kind, &upvalue->local.form);
+    upvalue->type = ms_c_upvalue_type(w, &kind, &upvalue->local.form);
     upvalue->assigned = upvalue->assigned && upvalue->local.form != MS_FORM_OBJECT;
     upvalue->local.given = !upvalue->assigned;
     if (upvalue->type != NULL) {
@@ -129,9 +129,9 @@ const char *ms_c_upvalues_passed(ms_writer *w, const ms_c_recursive *recursive, 
   for (const struct ms_c_upvalue *each = recursive->upvalues; each != NULL; each = each->next) {
     if (each->type == NULL) continue;
     ms_c_value value = {.form = MS_FORM_OBJECT};
-    if (!each->assigned) value = ms_c_local_value(w, each->symbol, call);
-    const char *passed =
-        each->assigned ? address_of(w, each, call) : ms_c_as_form(w, value, each->local.form, call);
+    if (!each->assigned) value = ms_c_expression_local(w, each->symbol, call);
+    const char *passed = each->assigned ? address_of(w, each, call)
+                                        : ms_c_value_as_form(w, value, each->local.form, call);
     list = ms_c_text(w, "%s, %s", list, passed);
   }
   return list;

@@ -28,10 +28,10 @@ const char *ms_c_upvalues_passed(ms_writer *w, const ms_c_recursive *recursive, 
 
 /* The C type in which values of a type are passed to recursive functions; NULL: they are known by
  * themselves. */
-const char *ms_c_passed_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form);
+const char *ms_c_upvalue_type(ms_writer *w, const ms_kind_of *kind, ms_representation_of *form);
 
 /* Whether values of a type can be passed to `to`. A function that `to` makes, or what it calls, has
  * the variables of one of their calls, of which there may be several at a time. */
-bool ms_c_is_passed(ms_writer *w, const ms_kind_of *kind, const ms_node *to);
+bool ms_c_upvalue_is_passed(ms_writer *w, const ms_kind_of *kind, const ms_node *to);
 
 #endif

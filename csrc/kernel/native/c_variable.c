@@ -13,7 +13,7 @@ const char *ms_c_variable(ms_writer *w, uint32_t capture) {
                    ms_c_name(w, w->emitter->job->loop->captures[capture].root));
 }
 
-const char *ms_c_captured(ms_writer *w, uint32_t capture) {
+const char *ms_c_variable_captured(ms_writer *w, uint32_t capture) {
   w->number_used[capture] = true;
   return ms_c_text(w, "c%u_%s", capture + 1, ms_c_binding_name(w, capture));
 }
@@ -24,7 +24,7 @@ static const char *logic_start(ms_writer *w, uint32_t at) {
   ms_binding_kind kind = w->emitter->job->bindings[at].kind;
   if (kind == MS_BIND_BOOLEAN)
     return ms_c_text(w, any ? "%s ? ms_boolean(1) : ms_nothing" : "%s ? ms_nothing : ms_boolean(0)",
-                     ms_c_captured(w, at));
+                     ms_c_variable_captured(w, at));
   if (kind == MS_BIND_NIL) return any ? "ms_nothing" : "ms_boolean(0)";
   return any ? "ms_boolean(1)" : "ms_nothing";
 }
@@ -73,13 +73,13 @@ void ms_c_variable_slice(ms_writer *w, uint32_t capture, const char *key, const 
 /* Most that one step adds: so many steps that the sum would be rounded take a block days. */
 #define MOST_STEP 16
 
-typedef struct ms_counting {
+typedef struct counting_search {
   ms_writer *w;
   uint32_t at;
   bool counts;
-} ms_counting;
+} counting_search;
 
-static bool names(const ms_counting *counting, const ms_node *node) {
+static bool names(const counting_search *counting, const ms_node *node) {
   const ms_node *value;
   return ms_typed_binding(counting->w->typed, node, &value) == counting->at && value == node;
 }
@@ -91,7 +91,7 @@ static int64_t constant_step(const ms_node *node) {
 }
 
 /* What `n = n + 1` adds; 0: it is no such statement. */
-static int64_t step_of(const ms_counting *counting, const ms_node *node) {
+static int64_t step_of(const counting_search *counting, const ms_node *node) {
   if (node->kind != MS_ASSIGN || node->targets != 1 || node->kids != 2) return 0;
   const ms_node *sum = node->kid[1];
   if (sum->kind != MS_BINARY || sum->op != MS_OP_ADD || !names(counting, node->kid[0])) return 0;
@@ -100,7 +100,7 @@ static int64_t step_of(const ms_counting *counting, const ms_node *node) {
 }
 
 static bool visit_count(ms_node *node, void *context) {
-  ms_counting *counting = context;
+  counting_search *counting = context;
   const ms_node *value;
   if (step_of(counting, node) > 0) return false;
   if (ms_typed_binding(counting->w->typed, node, &value) == counting->at) counting->counts = false;
@@ -113,9 +113,9 @@ static bool counts(ms_writer *w, uint32_t at) {
   const ms_scalar_plan *scalar = w->emitter->scalar[at];
   ms_kind_of kind = w->typed->variable[at];
   if (scalar->role != MS_ROLE_REDUCTION || scalar->op != MS_REDUCE_SUM || scalar->unset ||
-      ms_c_representation(w, &kind) != MS_FORM_DOUBLE)
+      ms_c_value_representation(w, &kind) != MS_FORM_DOUBLE)
     return false;
-  ms_counting counting = {w, at, true};
+  counting_search counting = {w, at, true};
   ms_node_walk((ms_node *)(uintptr_t)w->emitter->body, visit_count, &counting);
   return counting.counts;
 }
@@ -124,7 +124,7 @@ bool ms_c_variable_step(ms_writer *w, const ms_node *node) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, node->kid[0], &value);
   if (at == MS_NO_CAPTURE || !ms_variable_is(w->emitter, at) || !w->counted_used[at]) return false;
-  ms_counting counting = {w, at, true};
+  counting_search counting = {w, at, true};
   ms_c_line(w, "n%u += %" PRId64 ";", at + 1, step_of(&counting, node));
   return true;
 }
@@ -140,7 +140,7 @@ void ms_c_variables_declare(ms_writer *w) {
     }
     const char *name = ms_c_variable(w, c);
     ms_kind_of kind = w->typed->variable[c];
-    ms_representation_of form = ms_c_representation(w, &kind);
+    ms_representation_of form = ms_c_value_representation(w, &kind);
     if (form == MS_FORM_OBJECT) {
       bool sliced = w->emitter->scalar[c]->role >= MS_ROLE_SLICED;
       ms_c_refuse(w, w->emitter->job->loop->captures[c].first,
@@ -154,7 +154,7 @@ void ms_c_variables_declare(ms_writer *w) {
       value = identity(w, c);
       if (ms_variable_has_head(w->emitter, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
     }
-    ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
+    ms_c_line(w, "%s %s = %s;", ms_c_value_type(form), name, value);
     w->counted_used[c] = counts(w, c);
     if (w->counted_used[c]) ms_c_line(w, "int64_t n%u = 0;", c + 1);
     bool ranked = ms_variable_is_ranked(w->emitter, c);
@@ -212,7 +212,7 @@ void ms_c_variables_give(ms_writer *w) {
     if (!ms_variable_is_result(w->emitter, at)) continue;
     ms_kind_of kind = w->typed->variable[at];
     ms_c_value value = {
-        .form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
+        .form = ms_c_value_representation(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
     if (ms_variable_is_tracked(w->emitter, at)) value.text = ms_c_text(w, "q%u", at + 1);
     if (is_slice(w, at)) {
       ms_c_line(w, "ms_give(results + %u, ms_nothing);", slot);
@@ -223,7 +223,7 @@ void ms_c_variables_give(ms_writer *w) {
     if (w->counted_used[at])
       value.text = ms_c_text(w, "(n%u > 0 ? (double)n%u : %s)", at + 1, at + 1, value.text);
     ms_c_line(w, "ms_give(results + %u, %s);", slot,
-              ms_c_as_form(w, value, MS_FORM_VALUE, w->emitter->body));
+              ms_c_value_as_form(w, value, MS_FORM_VALUE, w->emitter->body));
     slot += 2;
   }
   for (uint32_t s = 0; s < verdict->scalar_count; s++) {

@@ -12,7 +12,7 @@
 const char *ms_c_variable(ms_writer *w, uint32_t capture);
 
 /* The name of captured number or boolean `capture` as a parameter. */
-const char *ms_c_captured(ms_writer *w, uint32_t capture);
+const char *ms_c_variable_captured(ms_writer *w, uint32_t capture);
 
 /* Appends `t[key] = value` for the table `t` that a slice is; both texts are of MS_FORM_VALUE. */
 void ms_c_variable_slice(ms_writer *w, uint32_t capture, const char *key, const char *value,

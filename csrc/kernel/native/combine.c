@@ -116,6 +116,6 @@ int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const c
   return 0;
 }
 
-void ms_streak_free(void *slots) {
+void ms_combine_free_streak(void *slots) {
   free(slots);
 }

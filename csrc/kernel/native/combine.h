@@ -38,6 +38,6 @@ MS_API int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, 
                                   uint64_t block_count, ms_native_slot *scalars);
 
 /* Frees the slots of a streak that a kernel left (native.h). */
-MS_API void ms_streak_free(void *slots);
+MS_API void ms_combine_free_streak(void *slots);
 
 #endif

@@ -159,7 +159,7 @@ static void write_entry(ms_writer *w, const ms_c_parameters *all, bool guarded) 
   ms_c_parameters_unpack(w, all);
   if (w->recursive != NULL) ms_c_line(w, "const ms_calls own = {slots, fault, ms_stack};");
   if (guarded) {
-    ms_c_bounds(w);
+    ms_c_block_bounds(w);
     ms_c_line(w, "const bool ms_holds = %s%s%s;", w->info->shaped ? special_test(w) : "",
               w->info->shaped ? " &&\n      " : "", w->scope[0].guards.bytes);
   }
@@ -206,7 +206,7 @@ static bool write_body(ms_writer *w, ms_text *body, bool careful, bool wide) {
   w->wide = wide;
   w->scopes = careful ? 0 : 1;
   w->small_records = 0;
-  ms_c_function(w);
+  ms_c_block_function(w);
   declare_small_records(w, body);
   w->failed = w->failed || body->failed;
   return w->why->line == 0 && !w->failed;
@@ -230,8 +230,8 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   info->shaped = is_shaped(w, careful);
   for (uint32_t c = 0; c < w->constants && !w->emitter->job->general; c++) {
     const ms_constant *constant = &w->constant[c];
-    ms_c_special(w, ms_c_captured(w, constant->capture),
-                 ms_c_text(w, "%" PRId64 ".0", constant->value));
+    ms_c_parameter_special(w, ms_c_variable_captured(w, constant->capture),
+                           ms_c_text(w, "%" PRId64 ".0", constant->value));
   }
   char place[256];
   ms_tree_place(w->emitter->job->loop->tree, place, sizeof place);

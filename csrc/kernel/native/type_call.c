@@ -80,8 +80,8 @@ static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, con
   if (strcmp(name, "assert") == 0 && node->kids > 1)
     return ms_typed_expression(typed, node->kid[1]);
   const ms_library *entry = ms_library_find(name, node->kids - 1);
-  if (entry == NULL) return ms_kind_other();
-  ms_kind_of kind = ms_kind_number(MS_ANY_PRECISION);
+  if (entry == NULL) return ms_kind_of_other();
+  ms_kind_of kind = ms_kind_of_number(MS_ANY_PRECISION);
   if (entry->shape == MS_LIBRARY_BITS || entry->shape >= MS_LIBRARY_RANDOM) return kind;
   for (uint32_t k = 1; k < node->kids; k++) {
     ms_precision precision = ms_typed_expression(typed, node->kid[k]).precision;
@@ -111,10 +111,10 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   }
   ms_measure measure = ms_measure_find(node->text);
   if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
-    return ms_kind_number(MS_ANY_PRECISION);
+    return ms_kind_of_number(MS_ANY_PRECISION);
   bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_PART;
-  if (!array || measure == MS_MEASURE_NONE) return ms_kind_other();
-  return ms_kind_number(MS_ANY_PRECISION);
+  if (!array || measure == MS_MEASURE_NONE) return ms_kind_of_other();
+  return ms_kind_of_number(MS_ANY_PRECISION);
 }
 
 ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at) {
@@ -125,13 +125,13 @@ ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at
     return callee->result[at];
   }
   if (node->kind == MS_METHOD && at == 0) return called_method(typed, node);
-  if (node->kind != MS_CALL) return ms_kind_other();
+  if (node->kind != MS_CALL) return ms_kind_of_other();
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
   if (called.can == 0) return called;
-  if (called.object != MS_OBJECT_BUILTIN) return ms_kind_other();
+  if (called.object != MS_OBJECT_BUILTIN) return ms_kind_of_other();
   if (at == 0) return called_builtin(typed, node, called.name);
   bool one = ms_library_find(called.name, node->kids - 1) != NULL;
-  return one ? ms_kind_scalar(MS_CAN_NIL) : ms_kind_other();
+  return one ? ms_kind_of_scalar(MS_CAN_NIL) : ms_kind_of_other();
 }
 
 bool ms_typed_single(const ms_typed *typed, const ms_node *node) {

@@ -114,7 +114,7 @@ uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_n
     capture = ms_emitter_capture(typed->emitter, node, value);
     return capture != MS_NO_CAPTURE ? capture : field_of(typed, node, value);
   }
-  capture = ms_capture_find(code->loop, node, steps, &count);
+  capture = ms_emitter_find_capture(code->loop, node, steps, &count);
   if (capture == MS_NO_CAPTURE) return field_of(typed, node, value);
   ms_meaning means = code->means[capture];
   if (means.depth > count || means.binding >= typed->given) return MS_NO_CAPTURE;
@@ -135,7 +135,8 @@ static bool reach(const ms_typed *typed, const ms_node *mention, uint32_t *at, c
   if (from == NULL) {
     *at = ms_emitter_capture(typed->emitter, mention, &value);
     if (*at != MS_NO_CAPTURE) return value == mention;
-  } else if ((capture = ms_capture_find(from->loop, mention, steps, &count)) != MS_NO_CAPTURE) {
+  } else if ((capture = ms_emitter_find_capture(from->loop, mention, steps, &count)) !=
+             MS_NO_CAPTURE) {
     *at = from->at;
     *path = step(typed, from, capture, from->means[capture].depth);
     return *path != NULL;
@@ -156,7 +157,7 @@ ms_kind_of ms_typed_outer(const ms_typed *typed, const ms_node *mention, uint32_
   bool plain = (binding->numbers > 0 || binding->field_count > 0) && binding->objects == 0;
   if (binding->numbers > 0) kind.object = binding->numbers == 1 ? MS_OBJECT_LIST : MS_OBJECT_LISTS;
   if (binding->numbers > 1) kind.levels = binding->numbers;
-  return plain && reach(typed, mention, &kind.given, &kind.name) ? kind : ms_kind_other();
+  return plain && reach(typed, mention, &kind.given, &kind.name) ? kind : ms_kind_of_other();
 }
 
 static bool is_taken(const ms_typed *typed, const ms_loop *loop) {

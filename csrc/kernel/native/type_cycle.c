@@ -4,10 +4,10 @@
 #include "kernel/native/typed.h"
 
 /* Which functions a function calls. */
-typedef struct ms_edges {
+typedef struct call_edges {
   const ms_typed *typed;
   bool *row; /* by number of the callee */
-} ms_edges;
+} call_edges;
 
 static uint32_t number_of(const ms_typed *typed, const ms_node *function) {
   uint32_t number = 0;
@@ -18,7 +18,7 @@ static uint32_t number_of(const ms_typed *typed, const ms_node *function) {
 }
 
 static bool visit_edge(ms_node *node, void *context) {
-  ms_edges *edges = context;
+  call_edges *edges = context;
   if (node->kind == MS_FUNCTION) return false;
   const ms_node *called = ms_typed_called(edges->typed, node);
   if (called != NULL && ms_typed_callee(edges->typed, called) != NULL)
@@ -34,7 +34,7 @@ void ms_typed_find_cycles(ms_typed *typed) {
     return;
   }
   for (ms_callee *each = typed->callees; each != NULL; each = each->next) {
-    ms_edges edges = {typed, reach + (size_t)a++ * count};
+    call_edges edges = {typed, reach + (size_t)a++ * count};
     ms_node_walk(each->node->function->body, visit_edge, &edges);
   }
   for (uint32_t by = 0; by < count; by++) {

@@ -13,18 +13,18 @@ static bool same_object(const ms_kind_of *a, const ms_kind_of *b) {
          (a->name == b->name || (a->name && b->name && strcmp(a->name, b->name) == 0));
 }
 
-ms_kind_of ms_kind_join(ms_kind_of a, ms_kind_of b) {
+ms_kind_of ms_kind_of_both(ms_kind_of a, ms_kind_of b) {
   if (a.can == 0) return b;
   if (b.can == 0) return a;
   if (((a.can | b.can) & MS_CAN_OBJECT) && (a.can != b.can || !same_object(&a, &b)))
-    return ms_kind_other();
+    return ms_kind_of_other();
   a.can |= b.can;
   if (b.precision > a.precision) a.precision = b.precision;
   return a;
 }
 
 static void grow(ms_typed *typed, ms_kind_of *to, ms_kind_of from) {
-  ms_kind_of joined = ms_kind_join(*to, from);
+  ms_kind_of joined = ms_kind_of_both(*to, from);
   if (joined.can == to->can && joined.precision == to->precision && same_object(&joined, to))
     return;
   *to = joined;
@@ -37,13 +37,13 @@ static ms_kind_of listed(const ms_typed *typed, const ms_node *node, uint32_t fr
   if (count > 0 && at >= count - 1 && ms_node_is_multiple(node->kid[node->kids - 1]))
     return ms_typed_call(typed, node->kid[node->kids - 1], at - (count - 1));
   if (at < count) return ms_typed_expression(typed, node->kid[from + at]);
-  return ms_kind_scalar(MS_CAN_NIL);
+  return ms_kind_of_scalar(MS_CAN_NIL);
 }
 
 /* A table whose variable is the only way to it, from its making on: what is stored elsewhere may
  * outlive it while the next one is made. */
 static ms_kind_of kept(ms_kind_of kind) {
-  return kind.object == MS_OBJECT_TABLE ? ms_kind_other() : kind;
+  return kind.object == MS_OBJECT_TABLE ? ms_kind_of_other() : kind;
 }
 
 ms_holding *ms_typed_holding(const ms_typed *typed, const ms_node *node) {
@@ -163,16 +163,16 @@ static void call(ms_typed *typed, const ms_node *node) {
     grow(typed, ms_typed_symbol(typed, function->parameters[p]), passed(typed, node, p));
 }
 
-bool ms_block_ends(const ms_node *block) {
+bool ms_typed_block_ends(const ms_node *block) {
   if (block->kids == 0) return true;
   const ms_node *last = block->kid[block->kids - 1];
   if (last->kind == MS_RETURN || last->kind == MS_GOTO || last->kind == MS_BREAK) return false;
-  if (last->kind == MS_DO) return ms_block_ends(last->kid[0]);
+  if (last->kind == MS_DO) return ms_typed_block_ends(last->kid[0]);
   if (last->kind != MS_IF || last->kids % 2 == 0) return true;
   for (uint32_t k = 1; k < last->kids; k += 2) {
-    if (ms_block_ends(last->kid[k])) return true;
+    if (ms_typed_block_ends(last->kid[k])) return true;
   }
-  return ms_block_ends(last->kid[last->kids - 1]);
+  return ms_typed_block_ends(last->kid[last->kids - 1]);
 }
 
 /* The function that a statement belongs to, if the body calls it. */
@@ -227,12 +227,12 @@ static void iterate(ms_typed *typed, const ms_node *node) {
   if (node->kids == 2 && call->kind == MS_METHOD && strcmp(call->text, "nonzeros") == 0)
     row = ms_typed_expression(typed, call->kid[0]);
   for (uint32_t s = 0; s < node->symbol_count; s++) {
-    ms_kind_of kind = ms_kind_other();
-    if (list != NULL && s < 2) kind = ms_kind_number(MS_ANY_PRECISION);
+    ms_kind_of kind = ms_kind_of_other();
+    if (list != NULL && s < 2) kind = ms_kind_of_number(MS_ANY_PRECISION);
     if (list != NULL && s == 1) kind = ms_typed_walked(typed, list);
     if (row.object == MS_OBJECT_SPARSE && s < 2) {
       int32_t type = typed->emitter->job->elements[row.array].type;
-      kind = ms_kind_number(s == 0 ? MS_ANY_PRECISION : ms_type_precision(type));
+      kind = ms_kind_of_number(s == 0 ? MS_ANY_PRECISION : ms_type_precision(type));
     }
     grow(typed, ms_typed_symbol(typed, node->symbols[s]), kind);
   }
@@ -253,7 +253,7 @@ static bool visit(ms_node *node, void *context) {
       assign(typed, node->kid[0], ms_typed_expression(typed, node->kid[1]));
       break;
     case MS_FOR_NUMERIC:
-      grow(typed, ms_typed_symbol(typed, node->symbols[0]), ms_kind_number(MS_ANY_PRECISION));
+      grow(typed, ms_typed_symbol(typed, node->symbols[0]), ms_kind_of_number(MS_ANY_PRECISION));
       break;
     case MS_FOR_GENERIC:
       iterate(typed, node);
@@ -279,25 +279,25 @@ static void begin(ms_typed *typed) {
   const ms_kernel_job *job = typed->emitter->job;
   const ms_loop *loop = job->loop;
   for (uint32_t i = 0; i < loop->index_count; i++)
-    *ms_typed_symbol(typed, loop->indices[i]) = ms_kind_scalar(MS_CAN_NIL);
+    *ms_typed_symbol(typed, loop->indices[i]) = ms_kind_of_scalar(MS_CAN_NIL);
   for (uint32_t d = 0; d < typed->emitter->dims; d++) {
     if (typed->emitter->indices[d] != NULL)
-      *ms_typed_symbol(typed, typed->emitter->indices[d]) = ms_kind_number(MS_ANY_PRECISION);
+      *ms_typed_symbol(typed, typed->emitter->indices[d]) = ms_kind_of_number(MS_ANY_PRECISION);
   }
   if (typed->emitter->value != NULL && job->space->source != -1)
     *ms_typed_symbol(typed, typed->emitter->value) =
-        job->entry_type == MS_OBJECT ? ms_kind_other()
-                                     : ms_kind_number(ms_type_precision(job->entry_type));
+        job->entry_type == MS_OBJECT ? ms_kind_of_other()
+                                     : ms_kind_of_number(ms_type_precision(job->entry_type));
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     if (!ms_variable_is(typed->emitter, c)) continue;
     const ms_scalar_plan *scalar = typed->emitter->scalar[c];
-    if (scalar->role >= MS_ROLE_SLICED) typed->variable[c] = ms_kind_other();
+    if (scalar->role >= MS_ROLE_SLICED) typed->variable[c] = ms_kind_of_other();
     if (scalar->role == MS_ROLE_SLICED)
       typed->variable[c] =
           (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_SLICE, .array = c};
     /* What blocks return must say whether it was assigned, which only an ms_value can. */
     if (scalar->role == MS_ROLE_PRIVATE && ms_variable_is_result(typed->emitter, c))
-      typed->variable[c] = ms_kind_scalar(MS_CAN_NIL);
+      typed->variable[c] = ms_kind_of_scalar(MS_CAN_NIL);
     if (scalar->role != MS_ROLE_REDUCTION) continue;
     bool nothing = scalar->op == MS_REDUCE_AND || scalar->op == MS_REDUCE_OR ||
                    scalar->op == MS_REDUCE_WITH || scalar->unset;
@@ -342,9 +342,9 @@ int ms_typed_find(ms_typed *typed, ms_emitter *emitter) {
     typed->changed = false;
     ms_node_walk(emitter->body, visit, typed);
     for (ms_callee *callee = typed->callees; callee != NULL; callee = callee->next) {
-      if (ms_block_ends(callee->node->function->body)) {
+      if (ms_typed_block_ends(callee->node->function->body)) {
         for (uint32_t r = 0; r < MS_RETURNS; r++)
-          grow(typed, &callee->result[r], ms_kind_scalar(MS_CAN_NIL));
+          grow(typed, &callee->result[r], ms_kind_of_scalar(MS_CAN_NIL));
       }
       if (callee->outside) ms_node_walk(callee->node->function->body, visit, typed);
     }

@@ -163,7 +163,7 @@ ms_kind_of ms_typed_walked(const ms_typed *typed, const ms_node *list);
 ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at);
 
 /* The type that covers both. */
-ms_kind_of ms_kind_join(ms_kind_of a, ms_kind_of b);
+ms_kind_of ms_kind_of_both(ms_kind_of a, ms_kind_of b);
 
 /* What the table that `node` makes holds; NULL if it makes none. */
 ms_holding *ms_typed_holding(const ms_typed *typed, const ms_node *node);
@@ -184,12 +184,12 @@ bool ms_typed_single(const ms_typed *typed, const ms_node *node);
 bool ms_typed_stores(const ms_typed *typed, const ms_node *node);
 
 /* Whether control can reach the end of a block. */
-bool ms_block_ends(const ms_node *block);
+bool ms_typed_block_ends(const ms_node *block);
 
 /* Frequent types. */
-ms_kind_of ms_kind_number(ms_precision precision);
-ms_kind_of ms_kind_other(void);
-ms_kind_of ms_kind_scalar(uint32_t can);
+ms_kind_of ms_kind_of_number(ms_precision precision);
+ms_kind_of ms_kind_of_other(void);
+ms_kind_of ms_kind_of_scalar(uint32_t can);
 
 /* The precision of elements of a type. */
 ms_precision ms_type_precision(int32_t type);

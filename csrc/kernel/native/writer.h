@@ -62,7 +62,7 @@ typedef struct ms_c_value {
   const char
       *rounded;    /* C: what math.floor or math.ceil gave, not evaluated yet, if the value is */
   int32_t more;    /* that and a constant */
-  const char *cut; /* C: the value as an int64_t; see ms_c_cut */
+  const char *cut; /* C: the value as an int64_t; see ms_c_rounded_cut */
 } ms_c_value;
 
 typedef struct ms_guard_scope {

@@ -68,7 +68,7 @@ local function apply(where, op, self, x, a)
     check_match(where, y.array, other.array)
   end
   valid.check_writable(y.array)
-  c_api.call(lib.ms_array_apply, op, y.array, other and other.array or nil, a)
+  c_api.call(lib.ms_arith_array, op, y.array, other and other.array or nil, a)
   return self
 end
 
@@ -129,7 +129,7 @@ function makers.both(name, op)
 end
 
 local function reduce(self, op)
-  return c_api.call(lib.ms_array_reduce, to_handle(self).array, op)
+  return c_api.call(lib.ms_reduce_array, to_handle(self).array, op)
 end
 
 --- The arithmetic mean of all elements, or entries.
@@ -175,7 +175,7 @@ end
 local function place(self, op)
   local handle = to_handle(self)
   local array = handle.array
-  local number = tonumber(c_api.call(lib.ms_array_place, array, op))
+  local number = tonumber(c_api.call(lib.ms_reduce_place, array, op))
   local at = {}
   for d = array.dim_count - 1, 0, -1 do
     if array.sparse ~= 0 then
@@ -228,7 +228,7 @@ end
 function methods.dot(self, other)
   local x, y = to_handle(self), array_argument("dot", other)
   check_match("dot", x.array, y.array)
-  return c_api.call(lib.ms_array_dot, x.array, y.array)
+  return c_api.call(lib.ms_reduce_dot, x.array, y.array)
 end
 
 -- Rows ---------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ end
 
 local function row_reduce(row, op)
   local number = check_row(row)
-  local result = lib.ms_row_reduce(number, ffi.cast(void, row.elements), row.stride, row.extent, op,
+  local result = lib.ms_reduce_row(number, ffi.cast(void, row.elements), row.stride, row.extent, op,
     err)
   if err.code ~= 0 then c_api.raise_pending() end
   return result
@@ -297,7 +297,7 @@ function row_methods.dot(row, other)
   if not y_number then return methods.dot(row, other) end
   local x_number = check_row(row)
   check_row(other)
-  local result = lib.ms_row_dot(x_number, row.elements, row.stride, y_number, other.elements,
+  local result = lib.ms_reduce_dot_row(x_number, row.elements, row.stride, y_number, other.elements,
     other.stride, row.extent, err)
   if err.code ~= 0 then c_api.raise_pending() end
   return result
@@ -308,10 +308,10 @@ local function row_apply(op, row, number, other, a)
   valid.check_writable(row.array)
   if other then
     check_row(other)
-    lib.ms_row_apply(op, y_number, row.elements, row.stride, number, other.elements, other.stride,
+    lib.ms_arith_row(op, y_number, row.elements, row.stride, number, other.elements, other.stride,
       row.extent, a, err)
   else
-    lib.ms_row_apply(op, y_number, row.elements, row.stride, 0, nil, 0, row.extent, a, err)
+    lib.ms_arith_row(op, y_number, row.elements, row.stride, 0, nil, 0, row.extent, a, err)
   end
   if err.code ~= 0 then c_api.raise_pending() end
   return row

@@ -28,7 +28,7 @@ local function copy_of(where, value, floating)
   local number = floating and array.type > double and double or array.type
   local copy = element.wrap(make.take(tonumber(lib.ms_array_bytes(array)), lib.ms_array_retyped,
     array, number))
-  c_api.call(lib.ms_array_apply, COPY, copy.array, array, 0)
+  c_api.call(lib.ms_arith_array, COPY, copy.array, array, 0)
   valid.check(array, handle.generation) -- holds the handle until here
   return copy
 end

@@ -76,7 +76,7 @@ function methods.reshape(self, ...)
     errors.raise("ARR", "reshape: %s has %d elements, %s has %d", valid.name_of(array),
       tonumber(array.count), table.concat(dims, "x"), tonumber(result.array.count))
   end
-  c_api.call(lib.ms_array_apply, COPY, result.array, array, 0)
+  c_api.call(lib.ms_arith_array, COPY, result.array, array, 0)
   valid.check(array, handle.generation) -- holds the handle until here
   return result
 end

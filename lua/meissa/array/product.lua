@@ -60,12 +60,12 @@ end
 --- y:gemv(A, x): y = A x; y:gemv(beta, alpha, A, x): y = beta y + alpha A x. Every element has the
 -- bits of `dot`; a last argument {numeric = "fast"} permits OpenBLAS where it is there.
 -- @usage y:gemv(A, x)
-methods.gemv = product("gemv", lib.ms_array_gemv, blas.gemv)
+methods.gemv = product("gemv", lib.ms_product_gemv, blas.gemv)
 
 --- A:ger(x, y): A = x y'; A:ger(beta, alpha, x, y): A = beta A + alpha x y'.
 -- @usage A:ger(1, 1, x, y)   -- adds x y'
-methods.ger = product("ger", lib.ms_array_ger, blas.ger)
+methods.ger = product("ger", lib.ms_product_ger, blas.ger)
 
 --- C:gemm(A, B): C = A B; C:gemm(beta, alpha, A, B): C = beta C + alpha A B.
 -- @usage C:gemm(A, B:transpose())
-methods.gemm = product("gemm", lib.ms_array_gemm, blas.gemm)
+methods.gemm = product("gemm", lib.ms_product_gemm, blas.gemm)

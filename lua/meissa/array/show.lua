@@ -60,7 +60,7 @@ local function headline(array)
     local count = tonumber(array.count)
     parts[#parts + 1] = string.format(", %d entr%s", count, count == 1 and "y" or "ies")
   end
-  local blocks = tonumber(lib.ms_array_blocks(array))
+  local blocks = tonumber(lib.ms_partition_blocks(array))
   parts[#parts + 1] = string.format(", %d block%s", blocks, blocks == 1 and "" or "s")
   parts[#parts + 1] = ", " .. M.bytes(tonumber(lib.ms_array_bytes(array)))
   if array.readable == 0 then parts[#parts + 1] = ", contents lost" end

@@ -39,7 +39,7 @@ local function power_of_others(x, y)
     if a then wrong = y end
     error("attempt to perform arithmetic on a " .. type(wrong) .. " value", 3)
   end
-  return b == 2 and a * a or lib.ms_pow(a, b)
+  return b == 2 and a * a or lib.ms_strict_pow(a, b)
 end
 
 --- x to the power of y: x * x for y = 2, else the C library's pow.
@@ -49,7 +49,7 @@ end
 function M.pow(x, y)
   if type(x) == "number" and type(y) == "number" then
     if y == 2 then return x * x end
-    return lib.ms_pow(x, y)
+    return lib.ms_strict_pow(x, y)
   end
   local result = power_of_others(x, y)
   return result

@@ -45,7 +45,7 @@ function M.streak(at, members, positions)
     end
     length = length + members + 1 + positions
   end
-  c_core.lib.ms_streak_free(slots)
+  c_core.lib.ms_combine_free_streak(slots)
   return flat, length
 end
 
@@ -76,7 +76,7 @@ function M.slice(at)
       slice[M.value(slots + first)] = M.value(slots + first + 2)
     end
   end
-  c_core.lib.ms_streak_free(slots)
+  c_core.lib.ms_combine_free_streak(slots)
   return slice
 end
 

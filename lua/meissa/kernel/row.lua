@@ -20,57 +20,57 @@ local own, makers = {}, {}
 
 function own.dot(_, x_type, y_type)
   return function(x, x_at, x_stride, y, y_at, y_stride, count)
-    return (lib.ms_row_dot(x_type, x + x_at, x_stride, y_type, y + y_at, y_stride, count,
+    return (lib.ms_reduce_dot_row(x_type, x + x_at, x_stride, y_type, y + y_at, y_stride, count,
       err))
   end
 end
 
 function own.norm(op, type_number)
   return function(x, at, stride, count)
-    return sqrt(lib.ms_row_reduce(type_number, x + at, stride, count, op, err))
+    return sqrt(lib.ms_reduce_row(type_number, x + at, stride, count, op, err))
   end
 end
 
 function own.var(op, type_number)
   return function(x, at, stride, count)
-    return along.variance(lib.ms_row_reduce(type_number, x + at, stride, count, op, err), count)
+    return along.variance(lib.ms_reduce_row(type_number, x + at, stride, count, op, err), count)
   end
 end
 
 function own.std(op, type_number)
   return function(x, at, stride, count)
-    return sqrt(along.variance(lib.ms_row_reduce(type_number, x + at, stride, count, op, err),
+    return sqrt(along.variance(lib.ms_reduce_row(type_number, x + at, stride, count, op, err),
       count))
   end
 end
 
 function makers.read(op, type_number)
   return function(x, at, stride, count)
-    return (lib.ms_row_reduce(type_number, x + at, stride, count, op, err))
+    return (lib.ms_reduce_row(type_number, x + at, stride, count, op, err))
   end
 end
 
 function makers.none(op, type_number)
   return function(y, at, stride, count)
-    lib.ms_row_apply(op, type_number, y + at, stride, 0, nil, 0, count, 0, err)
+    lib.ms_arith_row(op, type_number, y + at, stride, 0, nil, 0, count, 0, err)
   end
 end
 
 function makers.number(op, type_number)
   return function(y, at, stride, a, count)
-    lib.ms_row_apply(op, type_number, y + at, stride, 0, nil, 0, count, a, err)
+    lib.ms_arith_row(op, type_number, y + at, stride, 0, nil, 0, count, a, err)
   end
 end
 
 function makers.other(op, y_type, x_type)
   return function(y, y_at, y_stride, x, x_at, x_stride, count)
-    lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, 0, err)
+    lib.ms_arith_row(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, 0, err)
   end
 end
 
 function makers.both(op, y_type, x_type)
   return function(y, y_at, y_stride, a, x, x_at, x_stride, count)
-    lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a, err)
+    lib.ms_arith_row(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a, err)
   end
 end
 

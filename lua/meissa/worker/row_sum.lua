@@ -39,7 +39,7 @@ function M.add_up(place, terms, to, first, last)
     local at, many = piece * size, math.min(PIECE, last - piece)
     local sum = in_place and to[1] + at or ffi.cast(bytes_at, scratch)
     for k = in_place and 2 or 1, #terms do
-      lib.ms_row_apply(k == 1 and COPY or AXPY, number, sum, 1, number, terms[k] + at, 1, many, 1,
+      lib.ms_arith_row(k == 1 and COPY or AXPY, number, sum, 1, number, terms[k] + at, 1, many, 1,
                        err)
     end
     if not fit() then return false end

@@ -4,7 +4,7 @@
  *
  * An end that is the greatest or the least of some numbers bounds the variable by each of them, or
  * by any; one that is one thing or another does so where it is that. */
-#include "depend/inner.h"
+#include "depend/numeric_loop.h"
 #include "depend/piece.h"
 #include "depend/shift.h"
 
@@ -68,7 +68,7 @@ static bool bound_of(ms_walk *walk, const end *at, ms_form *bound) {
   double farthest = 0;
   for (uint32_t p = 0; p < at->all->count; p++) {
     double low, high;
-    ms_walk_range(walk, &at->all->piece[p].value.form, &low, &high);
+    ms_shift_range(walk, &at->all->piece[p].value.form, &low, &high);
     double far = at->sign > 0 ? -low : high;
     if (p == 0 || far > farthest) farthest = far;
   }
@@ -111,8 +111,8 @@ static void go_within(ms_walk *walk, const end *at, bool *exact) {
   }
 }
 
-bool ms_walk_quantify(ms_walk *walk, const ms_abstract_value *ends, ms_form *variable,
-                      bool *exact) {
+bool ms_numeric_loop_variable(ms_walk *walk, const ms_abstract_value *ends, ms_form *variable,
+                              bool *exact) {
   if (ends[2].kind != MS_ABSTRACT_VALUE_NUMBER || !ms_form_is_constant(&ends[2].form)) return false;
   const ms_pieces start = ms_pieces_of(&ends[0]), limit = ms_pieces_of(&ends[1]);
   int64_t stride = ends[2].form.constant, sign = stride > 0 ? 1 : -1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, generic loops: see iterated.h. */
-#include "depend/iterated.h"
+ * Walk, generic loops: see generic_loop.h. */
+#include "depend/generic_loop.h"
 
 #include <string.h>
 
 #include "depend/call.h"
 #include "depend/evaluate.h"
+#include "depend/footprint.h"
 #include "depend/local_value.h"
-#include "depend/record_access.h"
 #include "depend/subscript.h"
 #include "depend/variable_value.h"
 #include "depend/walk.h"
@@ -22,12 +22,12 @@ static void give_iterated(ms_walk *walk, void *context, uint32_t k,
     ms_abstract_value each =
         value->kind == MS_ABSTRACT_VALUE_OTHER && !key ? *value : ms_abstract_value_scalar();
     if (value->kind == MS_ABSTRACT_VALUE_VIEW)
-      each = ms_abstract_value_other(ms_walk_groups_of(walk, value), false);
+      each = ms_abstract_value_other(ms_footprint_groups(walk, value), false);
     each.plain = each.callable = each.exact = false;
     each.list = 0;
     each.truth = NULL;
     each.pieces = NULL;
-    ms_walk_set_symbol(walk, node->symbols[s], &each);
+    ms_variable_value_set(walk, node->symbols[s], &each);
   }
 }
 
@@ -38,7 +38,7 @@ static bool blur(ms_node *node, void *context) {
     ms_abstract_value *value = walk->symbol_value[node->symbols[s]->index],
                       scalar = ms_abstract_value_scalar();
     if (value != NULL && value->kind == MS_ABSTRACT_VALUE_VIEW)
-      *value = ms_walk_either(walk, value, &scalar);
+      *value = ms_variable_value_either(walk, value, &scalar);
   }
   return true;
 }
@@ -48,13 +48,13 @@ static bool iterated_list(ms_walk *walk, ms_node *node, ms_abstract_value *list,
   ms_node *call = node->kid[0];
   ms_abstract_value iterates;
   if (node->kids != 2 || call->kind != MS_CALL || call->kids != 2) return false;
-  ms_walk_value(walk, call->kid[0], &iterates);
+  ms_evaluate(walk, call->kid[0], &iterates);
   if (iterates.kind != MS_ABSTRACT_VALUE_OTHER || !iterates.callable) return false;
   const ms_binding *builtin = &walk->bindings[iterates.binding];
   if (builtin->kind != MS_BIND_BUILTIN) return false;
   *all = strcmp(builtin->name, "pairs") == 0;
   if (!*all && strcmp(builtin->name, "ipairs") != 0) return false;
-  ms_walk_value(walk, call->kid[1], list);
+  ms_evaluate(walk, call->kid[1], list);
   return list->kind == MS_ABSTRACT_VALUE_OTHER;
 }
 
@@ -62,14 +62,14 @@ static void walk_element(ms_walk *walk, ms_node *node, const ms_abstract_value *
                          const ms_abstract_value *element) {
   const ms_abstract_value rest = ms_abstract_value_scalar();
   for (uint32_t s = 0; s < node->symbol_count; s++)
-    ms_walk_set_symbol(walk, node->symbols[s], s == 0 ? key : s == 1 ? element : &rest);
+    ms_variable_value_set(walk, node->symbols[s], s == 0 ? key : s == 1 ? element : &rest);
   ms_walk_maybe(walk, node->kid[1]);
 }
 
 /* The block for some element or other. */
 static void walk_any(ms_walk *walk, ms_node *node, const ms_abstract_value *list, bool all) {
   ms_abstract_value element, key = ms_abstract_value_scalar();
-  ms_walk_part(walk, list, node->kid[0]->kid[1], &element);
+  ms_subscript_part(walk, list, node->kid[0]->kid[1], &element);
   if (all && list->plain_data) key = element;
   walk_element(walk, node, &key, &element);
 }
@@ -82,10 +82,10 @@ static bool walk_elements(ms_walk *walk, ms_node *node) {
   if (!iterated_list(walk, node, &list, &all)) return false;
   const bool listed = list.exact && walk->bindings[list.binding].listed;
   uint32_t k = 1;
-  for (; (!all || listed) && ms_walk_element(walk, &list, k, &element); k++) {
+  for (; (!all || listed) && ms_subscript_element(walk, &list, k, &element); k++) {
     ms_form number = ms_form_constant(k);
     const ms_abstract_value key = ms_abstract_value_number(&number);
-    if (k > 1) ms_walk_forget(walk, node);
+    if (k > 1) ms_local_value_forget(walk, node);
     walk_element(walk, node, &key, &element);
   }
   if (k > 2) ms_node_walk(node, blur, walk);
@@ -94,13 +94,13 @@ static bool walk_elements(ms_walk *walk, ms_node *node) {
   return listed || list.plain_data;
 }
 
-void ms_walk_generic(ms_walk *walk, ms_node *node) {
+void ms_generic_loop_walk(ms_walk *walk, ms_node *node) {
   uint32_t scope = walk->scope_count, values = node->kids - 1;
   if (!walk_elements(walk, node)) {
     const ms_abstract_value number = ms_abstract_value_scalar();
     ms_walk_distribute(walk, node->kid, values, 1, give_iterated, node);
-    for (uint32_t s = 0; s < node->symbol_count && ms_walk_visits_entries(walk, node); s++)
-      ms_walk_set_symbol(walk, node->symbols[s], &number);
+    for (uint32_t s = 0; s < node->symbol_count && ms_call_visits_entries(walk, node); s++)
+      ms_variable_value_set(walk, node->symbols[s], &number);
     ms_walk_maybe(walk, node->kid[values]);
   }
   walk->scope_count = scope;

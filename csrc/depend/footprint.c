@@ -6,16 +6,16 @@
 #include "depend/abstract_view.h"
 #include "depend/buffered.h"
 #include "depend/capture_path.h"
+#include "depend/footprint.h"
 #include "depend/inline.h"
 #include "depend/mapping.h"
 #include "depend/piece.h"
-#include "depend/record_access.h"
 
 static uint64_t bit_of(uint32_t group) {
   return (uint64_t)1 << (group < 63 ? group : 63);
 }
 
-uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_abstract_value *value) {
+uint64_t ms_footprint_groups(const ms_walk *walk, const ms_abstract_value *value) {
   if (value->kind == MS_ABSTRACT_VALUE_VIEW) return bit_of(walk->groups.of[value->view->binding]);
   return value->kind == MS_ABSTRACT_VALUE_OTHER ? value->groups : 0;
 }
@@ -24,10 +24,10 @@ uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_abstract_value *value) 
 static bool is_named(const ms_walk *walk, const ms_node *node) {
   if (walk->frame != NULL || node == NULL) return false;
   if (node->kind == MS_METHOD) node = node->kid[0];
-  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  int64_t capture = ms_capture_path_of(walk->loop, node);
   while (capture < 0 && (node->kind == MS_INDEX || node->kind == MS_PAREN)) {
     node = node->kid[0];
-    capture = ms_loop_capture_of(walk->loop, node);
+    capture = ms_capture_path_of(walk->loop, node);
   }
   if (capture < 0) return false;
   const ms_binding *binding = &walk->bindings[capture];
@@ -53,10 +53,10 @@ static void record(ms_walk *walk, ms_access *access) {
   }
 }
 
-void ms_walk_record_element(ms_walk *walk, uint32_t binding, const ms_subscript *subscript,
-                            uint32_t count, bool write, const ms_node *node) {
+void ms_footprint_add_element(ms_walk *walk, uint32_t binding, const ms_subscript *subscript,
+                              uint32_t count, bool write, const ms_node *node) {
   ms_access access = {.binding = binding, .write = write, .subscript_count = count, .given = count};
-  access.node = ms_walk_place(walk, node);
+  access.node = ms_inline_place(walk, node);
   access.group = walk->groups.of[binding];
   memcpy(access.subscript, subscript, count * sizeof *subscript);
   uint32_t scope = walk->scope_count;
@@ -65,12 +65,12 @@ void ms_walk_record_element(ms_walk *walk, uint32_t binding, const ms_subscript 
   walk->scope_count = scope;
 }
 
-void ms_walk_record_view(ms_walk *walk, const ms_abstract_view *view, bool write,
-                         const ms_node *node) {
+void ms_footprint_add_view(ms_walk *walk, const ms_abstract_view *view, bool write,
+                           const ms_node *node) {
   ms_subscript subscript[MS_MAX_DIMS] = {0};
   uint32_t scope = walk->scope_count;
   ms_abstract_view_elements(walk, view, subscript);
-  ms_walk_record_element(walk, view->binding, subscript, view->subscript_count, write, node);
+  ms_footprint_add_element(walk, view->binding, subscript, view->subscript_count, write, node);
   walk->scope_count = scope;
   const ms_binding *binding = &walk->bindings[view->binding];
   if (ms_guard_is_never(walk->guard)) return;
@@ -78,13 +78,13 @@ void ms_walk_record_view(ms_walk *walk, const ms_abstract_view *view, bool write
     ms_buffered_note(walk, view, write, node);
 }
 
-void ms_walk_record_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {
+void ms_footprint_add_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {
   for (uint32_t g = 0; g < walk->groups.count; g++) {
     if ((groups & bit_of(g)) == 0) continue;
     if (walk->sliced[walk->groups.binding[g]]) continue; /* only its own name leads there */
     if (write && walk->bindings[walk->groups.binding[g]].frozen) continue;
     ms_access access = {.binding = walk->groups.binding[g], .group = g, .write = write};
-    access.node = ms_walk_place(walk, node);
+    access.node = ms_inline_place(walk, node);
     access.possible = true;
     record(walk, &access);
   }
@@ -93,21 +93,21 @@ void ms_walk_record_groups(ms_walk *walk, uint64_t groups, bool write, const ms_
 static void touch_pieces(ms_walk *walk, const ms_pieces *all, bool write, const ms_node *node) {
   for (uint32_t p = 0; p < all->count; p++) {
     ms_outside_piece outside = ms_piece_enter(walk, all, p);
-    ms_walk_record(walk, &all->piece[p].value, write, node);
+    ms_footprint_add(walk, &all->piece[p].value, write, node);
     ms_piece_leave(walk, &outside);
   }
 }
 
-void ms_walk_record(ms_walk *walk, const ms_abstract_value *value, bool write,
-                    const ms_node *node) {
+void ms_footprint_add(ms_walk *walk, const ms_abstract_value *value, bool write,
+                      const ms_node *node) {
   if (value->pieces != NULL) {
     touch_pieces(walk, value->pieces, write, node);
     return;
   }
   if (value->kind == MS_ABSTRACT_VALUE_VIEW) {
-    ms_walk_record_view(walk, value->view, write, node);
+    ms_footprint_add_view(walk, value->view, write, node);
   } else if (value->kind == MS_ABSTRACT_VALUE_OTHER) {
-    ms_walk_record_groups(walk, value->groups, write, node);
+    ms_footprint_add_groups(walk, value->groups, write, node);
   }
 }
 
@@ -117,7 +117,7 @@ static bool share_storage(const ms_walk *walk, uint32_t a, uint32_t b) {
   return one->storage == other->storage || one->array == other->array;
 }
 
-int ms_walk_make_groups(ms_walk *walk) {
+int ms_footprint_make_groups(ms_walk *walk) {
   ms_groups *groups = &walk->groups;
   uint32_t count = walk->binding_count;
   groups->of = ms_arena_take(walk->arena, count + 1, sizeof *groups->of);

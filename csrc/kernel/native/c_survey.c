@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C in fast mode: what a region touches. See c_region_survey.h.
+ * Writing C in fast mode: what a region touches. See c_survey.h.
  *
  * Functions are followed where they are called, with the calls that lead to them, so that what a
  * parameter stands for is known. */
-#include "kernel/native/c_region_survey.h"
+#include "kernel/native/c_survey.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,50 +18,50 @@
 #define DEEPEST 16
 
 /* A call that led to the text that is being looked at. */
-typedef struct ms_call_path {
-  const struct ms_call_path *next;
+typedef struct call_path {
+  const struct call_path *next;
   const ms_node *function, *call;
   uint32_t depth;
   bool within; /* it stands in the region */
-} ms_call_path;
+} call_path;
 
-typedef struct ms_survey {
+typedef struct region_survey {
   ms_writer *w;
   const ms_node *node; /* the region's */
   bool single, full;   /* float elements; what makes it double */
   uint32_t wide;       /* an array of double elements, or MS_NO_CAPTURE */
   uint32_t exact;      /* > 0: in a subscript, an end of a loop, or an operand of `bit` */
-} ms_survey;
+} region_survey;
 
-const ms_node *ms_c_loop_around(const ms_node *node) {
+const ms_node *ms_c_survey_around(const ms_node *node) {
   node = node->parent;
   while (node != NULL && !ms_node_is_loop(node) && node->kind != MS_FUNCTION) node = node->parent;
   return node;
 }
 
-typedef struct ms_assignments {
+typedef struct assignments {
   const ms_symbol *symbol;
   const ms_node *home;
   bool found;
-} ms_assignments;
+} assignments;
 
 static bool visit_assignment(ms_node *node, void *context) {
-  ms_assignments *search = context;
+  assignments *search = context;
   uint32_t targets = node->kind == MS_ASSIGN ? node->targets : node->kind == MS_SET_FUNCTION;
   for (uint32_t t = 0; t < targets; t++) {
     if (node->kid[t]->kind != MS_NAME || node->kid[t]->symbol != search->symbol) continue;
-    if (search->home == NULL || ms_c_loop_around(node) != search->home) search->found = true;
+    if (search->home == NULL || ms_c_survey_around(node) != search->home) search->found = true;
   }
   return !search->found;
 }
 
-bool ms_c_is_assigned_in(const ms_node *node, const ms_symbol *symbol, const ms_node *home) {
-  ms_assignments search = {.symbol = symbol, .home = home};
+bool ms_c_survey_assigns(const ms_node *node, const ms_symbol *symbol, const ms_node *home) {
+  assignments search = {.symbol = symbol, .home = home};
   ms_node_walk((ms_node *)(uintptr_t)node, visit_assignment, &search);
   return search.found;
 }
 
-static const ms_binding *binding_of(const ms_survey *survey, uint32_t array) {
+static const ms_binding *binding_of(const region_survey *survey, uint32_t array) {
   return &survey->w->emitter->job->bindings[array];
 }
 
@@ -72,7 +72,7 @@ static bool is_array(const ms_kind_of *kind) {
 }
 
 /* The array of which `node` is an element, or MS_NO_CAPTURE. */
-static uint32_t element_of(const ms_survey *survey, const ms_node *node) {
+static uint32_t element_of(const region_survey *survey, const ms_node *node) {
   const ms_node *value;
   if (ms_typed_binding(survey->w->typed, node, &value) != MS_NO_CAPTURE) return MS_NO_CAPTURE;
   ms_kind_of base = ms_typed_expression(survey->w->typed, node->kid[0]);
@@ -83,22 +83,22 @@ static uint32_t element_of(const ms_survey *survey, const ms_node *node) {
   return whole ? base.array : MS_NO_CAPTURE;
 }
 
-static const ms_node *called(const ms_survey *survey, const ms_node *call) {
+static const ms_node *called(const region_survey *survey, const ms_node *call) {
   return ms_typed_called(survey->w->typed, call);
 }
 
 /* ---- what a region writes ---- */
 
-typedef struct ms_stores {
-  const ms_survey *survey;
+typedef struct store_search {
+  const region_survey *survey;
   uint32_t array;
   uint32_t mark; /* of functions that have been looked at */
   bool found;
-} ms_stores;
+} store_search;
 
 static bool visit_store(ms_node *node, void *context) {
-  ms_stores *stores = context;
-  const ms_survey *survey = stores->survey;
+  store_search *stores = context;
+  const region_survey *survey = stores->survey;
   const ms_node *base[2] = {NULL, NULL};
   if (node->kind == MS_FUNCTION) return false;
   if (node->kind == MS_INDEX && node->parent->kind == MS_ASSIGN &&
@@ -123,20 +123,20 @@ static bool visit_store(ms_node *node, void *context) {
   return !stores->found;
 }
 
-bool ms_c_is_written_in(ms_writer *w, const ms_node *node, uint32_t array) {
-  const ms_survey survey = {.w = w, .node = node};
-  ms_stores stores = {.survey = &survey, .array = array, .mark = ++w->typed->marks};
+bool ms_c_survey_writes(ms_writer *w, const ms_node *node, uint32_t array) {
+  const region_survey survey = {.w = w, .node = node};
+  store_search stores = {.survey = &survey, .array = array, .mark = ++w->typed->marks};
   ms_node_walk((ms_node *)(uintptr_t)node, visit_store, &stores);
   return stores.found;
 }
 
 /* ---- what does not change in a region ---- */
 
-static bool is_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls);
+static bool is_fixed(const region_survey *survey, const ms_node *node, const call_path *calls);
 
 /* An argument of the call that gave a parameter its value. */
-static bool is_argument_fixed(const ms_survey *survey, const ms_symbol *symbol,
-                              const ms_call_path *calls) {
+static bool is_argument_fixed(const region_survey *survey, const ms_symbol *symbol,
+                              const call_path *calls) {
   while (calls != NULL && calls->function->function != symbol->function) calls = calls->next;
   if (calls == NULL || symbol->assigned) return false;
   for (uint32_t p = 0; p < symbol->function->parameter_count; p++) {
@@ -147,7 +147,7 @@ static bool is_argument_fixed(const ms_survey *survey, const ms_symbol *symbol,
   return false;
 }
 
-static bool is_index(const ms_survey *survey, const ms_symbol *symbol) {
+static bool is_index(const region_survey *survey, const ms_symbol *symbol) {
   const ms_emitter *emitter = survey->w->emitter;
   const ms_loop *loop = emitter->job->loop;
   for (uint32_t d = 0; d < emitter->dims; d++) {
@@ -159,17 +159,17 @@ static bool is_index(const ms_survey *survey, const ms_symbol *symbol) {
   return false;
 }
 
-static bool is_local_fixed(const ms_survey *survey, const ms_symbol *symbol,
-                           const ms_call_path *calls) {
+static bool is_local_fixed(const region_survey *survey, const ms_symbol *symbol,
+                           const call_path *calls) {
   if (is_index(survey, symbol)) return survey->node != survey->w->emitter->body;
   const ms_node *from = symbol->declaration;
   bool followed = false; /* declared by a function that the region calls */
-  for (const ms_call_path *call = calls; call != NULL; call = call->next)
+  for (const call_path *call = calls; call != NULL; call = call->next)
     followed = followed || (call->within && call->function->function == symbol->function);
   if (from == NULL && followed) return is_argument_fixed(survey, symbol, calls);
   if (!followed && (from == NULL || !ms_node_is_inside(from, survey->node)))
     return !symbol->assigned ||
-           (!symbol->upvalue && !ms_c_is_assigned_in(survey->node, symbol, NULL));
+           (!symbol->upvalue && !ms_c_survey_assigns(survey->node, symbol, NULL));
   if (from == NULL || symbol->assigned || from->kind != MS_LOCAL) return false;
   for (uint32_t s = 0; s < from->symbol_count && s < from->kids; s++) {
     if (from->symbols[s] == symbol) return is_fixed(survey, from->kid[s], calls);
@@ -177,15 +177,16 @@ static bool is_local_fixed(const ms_survey *survey, const ms_symbol *symbol,
   return false;
 }
 
-static bool are_kids_fixed(const ms_survey *survey, const ms_node *node, uint32_t from,
-                           const ms_call_path *calls) {
+static bool are_kids_fixed(const region_survey *survey, const ms_node *node, uint32_t from,
+                           const call_path *calls) {
   for (uint32_t k = from; k < node->kids; k++) {
     if (node->kid[k] != NULL && !is_fixed(survey, node->kid[k], calls)) return false;
   }
   return true;
 }
 
-static bool is_path_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+static bool is_path_fixed(const region_survey *survey, const ms_node *node,
+                          const call_path *calls) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(survey->w->typed, node, &value);
   if (at != MS_NO_CAPTURE) return value == node && !ms_variable_is(survey->w->emitter, at);
@@ -193,10 +194,11 @@ static bool is_path_fixed(const ms_survey *survey, const ms_node *node, const ms
     return node->symbol != NULL && is_local_fixed(survey, node->symbol, calls);
   uint32_t array = element_of(survey, node);
   return are_kids_fixed(survey, node, 0, calls) &&
-         (array == MS_NO_CAPTURE || !ms_c_is_written_in(survey->w, survey->node, array));
+         (array == MS_NO_CAPTURE || !ms_c_survey_writes(survey->w, survey->node, array));
 }
 
-static bool is_call_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+static bool is_call_fixed(const region_survey *survey, const ms_node *node,
+                          const call_path *calls) {
   ms_kind_of kind = ms_typed_expression(survey->w->typed, node->kid[0]);
   if (node->kind == MS_METHOD)
     return ms_measure_find(node->text) >= MS_MEASURE_SIZE && are_kids_fixed(survey, node, 0, calls);
@@ -206,7 +208,7 @@ static bool is_call_fixed(const ms_survey *survey, const ms_node *node, const ms
          are_kids_fixed(survey, node, 1, calls);
 }
 
-static bool is_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+static bool is_fixed(const region_survey *survey, const ms_node *node, const call_path *calls) {
   switch (node->kind) {
     case MS_NUMBER:
       return true;
@@ -229,24 +231,24 @@ static bool is_fixed(const ms_survey *survey, const ms_node *node, const ms_call
 
 /* ---- what a region touches ---- */
 
-static void look(ms_survey *survey, const ms_node *node, const ms_call_path *calls);
+static void look(region_survey *survey, const ms_node *node, const call_path *calls);
 
-static void look_at_kids(ms_survey *survey, const ms_node *node, uint32_t from, uint32_t to,
-                         const ms_call_path *calls) {
+static void look_at_kids(region_survey *survey, const ms_node *node, uint32_t from, uint32_t to,
+                         const call_path *calls) {
   for (uint32_t k = from; k < to && k < node->kids; k++) {
     if (node->kid[k] != NULL) look(survey, node->kid[k], calls);
   }
 }
 
-static void count_array(ms_survey *survey, uint32_t array) {
+static void count_array(region_survey *survey, uint32_t array) {
   int32_t type = survey->w->emitter->job->elements[array].type;
   if (type == MS_FLOAT) survey->single = true;
   if (type == MS_DOUBLE || type == MS_INT64) survey->full = true;
   if (type == MS_DOUBLE) survey->wide = array;
 }
 
-static void look_at_index(ms_survey *survey, const ms_node *node, bool written,
-                          const ms_call_path *calls) {
+static void look_at_index(region_survey *survey, const ms_node *node, bool written,
+                          const call_path *calls) {
   const ms_node *value;
   if (ms_typed_binding(survey->w->typed, node, &value) != MS_NO_CAPTURE) return;
   uint32_t array = element_of(survey, node);
@@ -258,7 +260,7 @@ static void look_at_index(ms_survey *survey, const ms_node *node, bool written,
   survey->exact--;
 }
 
-static void look_at_call(ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+static void look_at_call(region_survey *survey, const ms_node *node, const call_path *calls) {
   ms_kind_of kind = ms_typed_expression(survey->w->typed, node->kid[0]);
   const ms_library *entry = NULL;
   if (node->kind == MS_CALL && kind.object == MS_OBJECT_BUILTIN)
@@ -271,11 +273,11 @@ static void look_at_call(ms_survey *survey, const ms_node *node, const ms_call_p
   uint32_t depth = calls == NULL ? 0 : calls->depth;
   if (function == NULL || depth >= DEEPEST) return;
   if (ms_typed_cycle(survey->w->typed, function) != 0) return; /* it stands apart */
-  ms_call_path followed = {calls, function, node, depth + 1, true};
+  call_path followed = {calls, function, node, depth + 1, true};
   look(survey, function->function->body, &followed);
 }
 
-static void look_at_assignment(ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+static void look_at_assignment(region_survey *survey, const ms_node *node, const call_path *calls) {
   for (uint32_t t = 0; t < node->targets; t++) {
     if (node->kid[t]->kind == MS_INDEX) look_at_index(survey, node->kid[t], true, calls);
   }
@@ -283,13 +285,13 @@ static void look_at_assignment(ms_survey *survey, const ms_node *node, const ms_
 }
 
 /* A constant whose float is another kind of number (ms_is_fair_float in value.h). */
-static void look_at_number(ms_survey *survey, double number) {
+static void look_at_number(region_survey *survey, double number) {
   double size = fabs(number);
   bool fair = size == 0 || isinf(number) || ((float)size >= FLT_MIN && (float)size <= FLT_MAX);
   if (!fair && survey->exact == 0) survey->full = true;
 }
 
-static void look(ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+static void look(region_survey *survey, const ms_node *node, const call_path *calls) {
   switch (node->kind) {
     case MS_FUNCTION:
     case MS_WHILE:
@@ -330,7 +332,7 @@ static void look(ms_survey *survey, const ms_node *node, const ms_call_path *cal
 }
 
 /* The values of `for f, v in X[i]:nonzeros()`. */
-static void look_at_entries(ms_survey *survey, const ms_node *loop) {
+static void look_at_entries(region_survey *survey, const ms_node *loop) {
   const ms_node *call = loop->kid[0];
   if (call->kind != MS_METHOD || call->kids != 1 || loop->symbol_count < 2) return;
   ms_kind_of row = ms_typed_expression(survey->w->typed, call->kid[0]);
@@ -338,18 +340,18 @@ static void look_at_entries(ms_survey *survey, const ms_node *loop) {
 }
 
 /* The calls that the writer is in, outermost last, as followed ones. */
-static const ms_call_path *open_calls(ms_writer *w) {
-  ms_call_path *first = NULL, **last = &first;
+static const call_path *open_calls(ms_writer *w) {
+  call_path *first = NULL, **last = &first;
   uint32_t depth = 0;
   for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
-    ms_call_path *followed = ms_arena_take(w->arena, 1, sizeof *followed);
+    call_path *followed = ms_arena_take(w->arena, 1, sizeof *followed);
     if (followed == NULL) {
       w->failed = true;
       break;
     }
-    *followed = (ms_call_path){NULL, open->function, open->call, 0, false};
+    *followed = (call_path){NULL, open->function, open->call, 0, false};
     *last = followed;
-    last = (ms_call_path **)(uintptr_t)&followed->next;
+    last = (call_path **)(uintptr_t)&followed->next;
     depth++;
   }
   if (first != NULL) first->depth = depth;
@@ -361,9 +363,9 @@ void ms_c_survey_note(ms_writer *w, const ms_node *node) {
 }
 
 /* Notes where the body would be faster in another form. */
-static void advise(const ms_survey *survey) {
+static void advise(const region_survey *survey) {
   ms_writer *w = survey->w;
-  if (survey->single && !survey->full && !w->fast && ms_c_gains(w, survey->node))
+  if (survey->single && !survey->full && !w->fast && ms_c_advice_gains(w, survey->node))
     ms_c_survey_note(w, survey->node);
   if (!w->fast || !survey->single || survey->wide == MS_NO_CAPTURE || w->info->wide_line != 0)
     return;
@@ -372,8 +374,8 @@ static void advise(const ms_survey *survey) {
 }
 
 bool ms_c_survey_is_single(ms_writer *w, const ms_node *node) {
-  ms_survey survey = {.w = w, .node = node, .wide = MS_NO_CAPTURE};
-  const ms_call_path *calls = open_calls(w);
+  region_survey survey = {.w = w, .node = node, .wide = MS_NO_CAPTURE};
+  const call_path *calls = open_calls(w);
   if (node->kind == MS_FOR_GENERIC) look_at_entries(&survey, node);
   if (node->kind == MS_FOR_NUMERIC || node->kind == MS_FOR_GENERIC) {
     look(&survey, node->kid[node->kids - 1], calls);

@@ -11,8 +11,8 @@
  * averaging in distributed primal-dual optimization", 2015.
  *
  * Pure; all memory is the caller's. */
-#ifndef MS_SYNC_REPLICA_MERGE_H
-#define MS_SYNC_REPLICA_MERGE_H
+#ifndef MS_SYNC_REPLICA_H
+#define MS_SYNC_REPLICA_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Merging replicas: see replica_merge.h. */
-#include "sync/replica_merge.h"
+ * Merging replicas: see replica.h. */
+#include "sync/replica.h"
 
 #include <math.h>
 #include <string.h>
