@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, recording: accesses. See walk.h. */
+ * Walk, footprint: see footprint.h. */
 #include <string.h>
 
 #include "depend/abstract_view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, records: what the body touches. See walk.h. */
+ * Walk, footprint: the elements of arrays that the body reads and writes. See walk.h. */
 #ifndef MS_DEPEND_FOOTPRINT_H
 #define MS_DEPEND_FOOTPRINT_H
 

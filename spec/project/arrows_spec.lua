@@ -87,7 +87,7 @@ for file in ([[
   worker/worker_road.c worker/worker.c worker/exit_guard.c worker/core_affinity.c]]):gmatch "%S+" do
   ENDS[file] = true
 end
-local WORLD = {"ms_clock_now", "ms_socket_%l", "ms_channel_%l", "ms_lane_%l",
+local WORLD = {"ms_clock_now", "ms_socket_%l", "ms_channel_%l", "ms_link_receive_lane",
                "ms_status_page_[%l_]+%(", "ms_child_spawn", "ms_child_wait"}
 
 it("sockets, status pages and the clock are those of few files of driver and worker", function()

@@ -3,16 +3,9 @@
 -- sentence that says what may be relied on, its own or that of the lines right above it, and names
 -- of types that stand for one each.
 local child = require "spec.support.child"
+local declared = require "spec.support.declared"
 
 local MOST_LINES = 400
-
-local function files(pattern)
-  local list = {}
-  local pipe = io.popen(("find csrc -name '%s' | sort"):format(pattern))
-  for path in pipe:lines() do list[#list + 1] = path end
-  pipe:close()
-  return list
-end
 
 -- Lines of a header's text at which a prototype begins that nothing is said of.
 local function unsaid(text)
@@ -29,26 +22,10 @@ local function unsaid(text)
   return found
 end
 
--- The names that begin with ms_ and that a text defines as types: structures, enumerations, and
--- types of functions.
-local function types(text)
-  local found = {}
-  text = "\n" .. text:gsub("/%*.-%*/", "")
-  for name in text:gmatch "\n} (ms_[%w_]+);" do found[name] = true end
-  for _, kind in ipairs {"struct", "enum", "union"} do
-    for name in text:gmatch("\n" .. kind .. " (ms_[%w_]+) {") do found[name] = true end
-  end
-  for line in text:gmatch "\ntypedef ([^{}]-);" do
-    local name = line:match "%(%*(ms_[%w_]+)%)%(" or line:match "[ *](ms_[%w_]+)%("
-    if name then found[name] = true end
-  end
-  return found
-end
-
 describe("C sources", function()
   it("have at most " .. MOST_LINES .. " lines", function()
     local long = {}
-    for _, path in ipairs(files "*.[ch]") do
+    for _, path in ipairs(declared.files "*.[ch]") do
       local _, lines = child.read(path):gsub("\n", "")
       if lines > MOST_LINES then long[#long + 1] = path .. ": " .. lines end
     end
@@ -57,7 +34,7 @@ describe("C sources", function()
 
   it("say something of each prototype in a header", function()
     local bare, count = {}, 0
-    for _, path in ipairs(files "*.h") do
+    for _, path in ipairs(declared.files "*.h") do
       count = count + 1
       for _, line in ipairs(unsaid(child.read(path))) do bare[#bare + 1] = path .. ":" .. line end
     end
@@ -67,8 +44,8 @@ describe("C sources", function()
 
   it("have a name of its own for each type", function()
     local first, again, count = {}, {}, 0
-    for _, path in ipairs(files "*.[ch]") do
-      for name in pairs(types(child.read(path))) do
+    for _, path in ipairs(declared.files "*.[ch]") do
+      for name in pairs(declared.types(child.read(path))) do
         count = count + 1
         if first[name] then again[#again + 1] = name .. ": " .. first[name] .. ", " .. path end
         first[name] = path
@@ -77,14 +54,14 @@ describe("C sources", function()
     assert.is_true(count > 300)
     assert.same({}, again)
     assert.same({ms_a = true, ms_b = true, ms_c = true, ms_d = true, ms_e = true},
-      types("/* } ms_x; */ typedef struct ms_a {\n  int k;\n} ms_a;\nstruct ms_b {\n};\n" ..
-        "typedef int ms_c(int);\ntypedef void (*ms_d)(ms_x *, int);\n" ..
+      declared.types("/* } ms_x; */ typedef struct ms_a {\n  int k;\n} ms_a;\n" ..
+        "struct ms_b {\n};\ntypedef int ms_c(int);\ntypedef void (*ms_d)(ms_x *, int);\n" ..
         "typedef struct ms_b ms_b;\ntypedef enum ms_e {\n  MS_E\n} ms_e;"))
   end)
 
   it("say in one place that memory is out", function()
     local places = {}
-    for _, path in ipairs(files "*.[ch]") do
+    for _, path in ipairs(declared.files "*.[ch]") do
       local text = path:find "_test%.c$" and "" or child.read(path):gsub("/%*.-%*/", "")
       for _ in text:gmatch '"out of memory' do places[#places + 1] = path end
     end
