@@ -131,12 +131,22 @@ static void start(ms_session *session, ms_worker_handle *member, uint32_t finish
   member->due = session->road->now() + (uint64_t)UP_WAIT * MS_MILLISECOND;
 }
 
+/* Whether a finished block may be run again although others have gone on since: it leaves its
+ * report alone. What it writes others may have read or written over by then, and in rounds the
+ * versions that it has read. */
+static bool only_reports(const ms_run *run) {
+  for (uint32_t i = 0; i < run->job->operand_count; i++) {
+    if (run->operands[i].written) return false;
+  }
+  return run->job->rounds.setting.name == NULL;
+}
+
 /* How many blocks of a worker that has ended need not be run again: those that it has finished;
- * where nothing is written, those whose reports are there, which may come with later blocks'. */
+ * where they only report, those whose reports are there, which may come with later blocks'. */
 static uint32_t told_by(const ms_session *session, const ms_worker_handle *member) {
   const ms_run *run = session->run;
   uint32_t finished = ms_recover_finished(session, member->number);
-  if (run->checkpoint.size == 0 || run->undo.part_count > 0) return finished;
+  if (run->checkpoint.size == 0 || !only_reports(run)) return finished;
   const ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(&run->checkpoint, member->number);
   uint64_t told = atomic_load(&slot->finished);
   return told < finished ? (uint32_t)told : finished;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/test.h"
+#include "worker/simulated_cells.h"
 #include "worker/simulated_session.h"
 
 #define BLOCKS 12
@@ -26,6 +27,7 @@ typedef struct scene {
   ms_grid grid;
   uint32_t workers;
   bool shared, rotates, prints;
+  bool rounds;      /* its first axis: of blocks that write versions alone */
   uint32_t failing; /* blocks of the first job, as bits */
   uint32_t endless; /* 1 + a block of it that never ends; 0: none */
   bool long_task;   /* that takes more frames than a window has */
@@ -44,80 +46,7 @@ static struct counts {
   uint32_t runs, deaths, replaced, repeated, convicted, failed, interrupted;
 } counts;
 
-static uint64_t mix(uint64_t a, uint64_t b) {
-  return (a ^ (b + 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
-}
-
-/* ---- arrays: a number for each block, and one that all blocks of a row add to; and of columns */
-
-static uint32_t columns(void) {
-  return now_playing.grid.count > 1 ? now_playing.grid.ranges[1] : 1;
-}
-
-static ms_operand cells_operand(void) {
-  int64_t rows = now_playing.grid.ranges[0], width = (int64_t)columns() + 1;
-  return (ms_operand){.id = 1,
-                      .movement = MS_MOVE_LOCAL,
-                      .written = 1,
-                      .element = 8,
-                      .dim_count = 2,
-                      .scale = 1,
-                      .dims = {rows, width},
-                      .strides = {width, 1},
-                      .writes = {.high = {rows, width}, .follows = 1, .follow = {{.scale = 1}}}};
-}
-
-static ms_operand columns_operand(void) {
-  int64_t width = columns();
-  return (ms_operand){
-      .id = 2,
-      .movement = MS_MOVE_ROTATED,
-      .written = 1,
-      .element = 8,
-      .dim_count = 1,
-      .cut = 1,
-      .scale = 1,
-      .dims = {width},
-      .strides = {1},
-      .writes = {.high = {width}, .follows = 1, .follow = {{.axis = 1, .scale = 1}}}};
-}
-
-static uint64_t *second_array(uint64_t *first) {
-  return first + now_playing.grid.ranges[0] * (columns() + 1);
-}
-
-static uint32_t column_of(uint32_t block) {
-  return now_playing.grid.count > 1 ? ms_grid_range(&now_playing.grid, block, 1) : 0;
-}
-
-/* The number of `block`, and the one of its row. */
-static uint64_t *cell_of(uint64_t *cells, uint32_t block) {
-  return &cells[ms_grid_range(&now_playing.grid, block, 0) * (columns() + 1) + column_of(block)];
-}
-
-static uint64_t *sum_of(uint64_t *cells, uint32_t block) {
-  uint32_t row = ms_grid_range(&now_playing.grid, block, 0);
-  return &cells[row * (columns() + 1) + columns()];
-}
-
 /* ---- blocks */
-
-/* What `block` sets its number to: where memory is shared, of those that it follows. */
-static uint64_t made_by(const ms_schedule *schedule, uint64_t *cells, uint32_t block) {
-  uint64_t made = mix(*cell_of(cells, block), block);
-  for (uint32_t e = 0; now_playing.shared && e < ms_schedule_edges(schedule); e++) {
-    uint32_t before = ms_schedule_before(schedule, block, e);
-    if (before != MS_NO_BLOCK) made = mix(made, *cell_of(cells, before));
-  }
-  return made;
-}
-
-static void run_block(const ms_schedule *schedule, uint64_t *cells, uint64_t *sums,
-                      uint32_t block) {
-  *cell_of(cells, block) = made_by(schedule, cells, block);
-  *sum_of(cells, block) = mix(*sum_of(cells, block), block);
-  if (sums != NULL) sums[column_of(block)] = mix(sums[column_of(block)], block);
-}
 
 static bool fails(uint32_t block) {
   return job_number == 0 && (now_playing.failing >> block & 1) != 0;
@@ -129,15 +58,15 @@ static int run_on(ms_worker *worker, uint32_t block) {
   ms_error err = {0};
   uint64_t *cells = ms_worker_operand(worker, 0, &dense);
   uint64_t *sums = now_playing.rotates ? ms_worker_operand(worker, 1, &dense) : NULL;
-  uint64_t cell = *cell_of(cells, block), sum = *sum_of(cells, block),
-           other = sums == NULL ? 0 : sums[column_of(block)];
+  uint64_t cell = *ms_cells_cell(cells, block), sum = *ms_cells_sum(cells, block),
+           other = sums == NULL ? 0 : sums[ms_cells_column(block)];
   for (uint32_t e = 0; e < ms_schedule_edges(worker->schedule); e++) {
     uint32_t before = ms_schedule_before(worker->schedule, block, e);
     if (before != MS_NO_BLOCK && !ended[before]) faults++;
   }
   ended[block] = false;
-  *cell_of(cells, block) = *sum_of(cells, block) = 7;
-  if (sums != NULL) sums[column_of(block)] = 7;
+  *ms_cells_cell(cells, block) = *ms_cells_sum(cells, block) = 7;
+  if (sums != NULL) sums[ms_cells_column(block)] = 7;
   ms_host_point(worker, block);
   if (job_number == 0 && now_playing.endless == block + 1) ms_host_stay(worker);
   ms_host_yield(worker);
@@ -148,14 +77,33 @@ static int run_on(ms_worker *worker, uint32_t block) {
     int size = snprintf(text, sizeof text, "block %u", block);
     return ms_worker_fail(worker, &(ms_body_error){.bytes = text, .size = (size_t)size}, &err);
   }
-  *cell_of(cells, block) = cell;
-  *sum_of(cells, block) = sum;
-  if (sums != NULL) sums[column_of(block)] = other;
-  run_block(worker->schedule, cells, sums, block);
+  *ms_cells_cell(cells, block) = cell;
+  *ms_cells_sum(cells, block) = sum;
+  if (sums != NULL) sums[ms_cells_column(block)] = other;
+  ms_cells_run(worker->schedule, cells, sums, block);
   ended[block] = true;
   char text[16];
   int size = snprintf(text, sizeof text, "%u\n", block);
   if (now_playing.prints && ms_worker_print(worker, text, (size_t)size, &err) != 0) return -1;
+  int failed = ms_worker_block_done(worker, &block, sizeof block, &err);
+  ms_host_point(worker, MS_NO_BLOCK);
+  return failed;
+}
+
+/* The same in rounds: what a block that was finished has read, others have gone over, so it is not
+ * run again but with all others. */
+static int run_in_round(ms_worker *worker, uint32_t block) {
+  static uint32_t repeats;
+  ms_error err = {0};
+  uint32_t width = ms_cells_columns(), round = block / width;
+  if (ms_host.session.run->outcome->repeats != repeats) memset(ended, 0, sizeof ended);
+  repeats = ms_host.session.run->outcome->repeats;
+  for (uint32_t k = 0; round > 0 && k < width; k++)
+    if (!ended[(round - 1) * width + k]) faults++;
+  if (ended[block]) faults++;
+  ms_host_point(worker, block);
+  ms_host_yield(worker);
+  ended[block] = true;
   int failed = ms_worker_block_done(worker, &block, sizeof block, &err);
   ms_host_point(worker, MS_NO_BLOCK);
   return failed;
@@ -171,7 +119,7 @@ static int live(ms_worker *worker) {
   ms_link_send(&worker->control, frame, &hello, sizeof hello, &err);
   while ((got = ms_worker_next(worker, &err)) > 0) {
     while ((got = ms_worker_next_block(worker, &block, &err)) > 0)
-      if (run_on(worker, block) != 0) faults++;
+      if ((now_playing.rounds ? run_in_round : run_on)(worker, block) != 0) faults++;
     if (got < 0) break;
   }
   if (!worker->ended) faults++;
@@ -197,7 +145,7 @@ static void run_serially(const ms_schedule *schedule, uint64_t *cells) {
   for (uint32_t at = 0; at < schedule->count; at++) {
     uint32_t block = 0;
     while (ms_schedule_position(schedule, block) != at) block++;
-    run_block(schedule, cells, now_playing.rotates ? second_array(cells) : NULL, block);
+    ms_cells_run(schedule, cells, now_playing.rotates ? ms_cells_second(cells) : NULL, block);
   }
 }
 
@@ -231,7 +179,7 @@ static void check(const uint64_t *before, ms_outcome *outcome, int failed, const
   uint32_t told = schedule == NULL ? MS_NO_BLOCK : first_failing(schedule);
   bool good;
   if (failed == 0) {
-    run_serially(schedule, expected);
+    if (!now_playing.rounds) run_serially(schedule, expected);
     good = told == MS_NO_BLOCK && outcome->complete && is_in_order(schedule, outcome) &&
            !outcome->lost && !died_twice_in_one();
   } else if (err->code == MS_INT) {
@@ -261,17 +209,25 @@ static void check(const uint64_t *before, ms_outcome *outcome, int failed, const
 static int drive(ms_worker *nobody) {
   (void)nobody;
   int64_t start[MS_CUTS][BLOCKS + 1];
-  ms_job_operand operands[2] = {{.operand = cells_operand()}, {.operand = columns_operand()}};
+  ms_job_operand operands[2] = {{.operand = ms_cells_operand()},
+                                {.operand = ms_cells_of_columns()}};
   operands[0].data = (unsigned char *)numbers;
-  operands[1].data = (unsigned char *)second_array(numbers);
+  operands[1].data = (unsigned char *)ms_cells_second(numbers);
   ms_job job = {.key = "k",
                 .key_size = 1,
                 .kernel = "k",
                 .kernel_size = 1,
                 .grid = now_playing.grid,
                 .operands = operands,
-                .operand_count = now_playing.rotates ? 2 : 1,
+                .operand_count = now_playing.rotates  ? 2
+                                 : now_playing.rounds ? 0
+                                                      : 1,
                 .transaction = true};
+  if (now_playing.rounds) {
+    ms_error err;
+    ms_gate_setting *setting = &job.rounds.setting;
+    CHECK(ms_gate_setting_find("notify-ack", MS_GATE_UNSAID, MS_GATE_UNSAID, setting, &err) == 0);
+  }
   static const char captured[LONG_TASK];
   if (now_playing.long_task) job.run = captured, job.run_size = sizeof captured;
   for (uint32_t axis = 0; axis < now_playing.grid.count; axis++) {
@@ -340,6 +296,8 @@ static bool try_orders(uint32_t first, uint32_t second, uint32_t interrupt, uint
 
 static void try_fates(const scene *tried) {
   now_playing = *tried;
+  ms_cells_grid = tried->grid;
+  ms_cells_shared = tried->shared;
   memset(&counts, 0, sizeof counts);
   uint32_t orders = (tried->orders * orders_percent + 99) / 100;
   try_orders(NEVER, NEVER, NEVER, 4 * orders);
@@ -366,6 +324,7 @@ static void on_interrupt(int signal) {
 int main(void) {
   static const ms_grid line = {MS_PARTITION, .count = 1, .ranges = {6}},
                        square = {MS_WAVEFRONT, .count = 2, .ranges = {3, 3}},
+                       rounds = {MS_ROUNDS, .count = 2, .sequential = 1, .ranges = {3, 3}},
                        ring = {MS_ROTATE, .count = 2, .ranges = {2, 2}},
                        larger_ring = {MS_ROTATE, .count = 2, .ranges = {3, 3}};
   static const scene scenes[] = {
@@ -374,6 +333,7 @@ int main(void) {
       {"a long task", line, 2, .shared = true, .long_task = true, .orders = 4},
       {"wavefront", square, 3, .shared = true, .orders = 10},
       {"rotation", ring, 2, .shared = true, .rotates = true, .orders = 10},
+      {"rounds", rounds, 2, .shared = true, .rounds = true, .orders = 10},
       {"rotation by frames", larger_ring, 3, .rotates = true, .prints = true, .orders = 8},
       {"two failures", square, 3, .shared = true, .failing = 1u << 5 | 1u << 7, .orders = 8},
       {"two failures by frames", line, 2, .failing = 1u << 1 | 1u << 4, .orders = 8},

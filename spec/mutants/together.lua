@@ -44,6 +44,16 @@ return {
     },
   },
   {
+    rule = "a finished block is run again only where it leaves nothing but its report",
+    finders = {{spec = "csrc/worker/simulated_session_test.c"}},
+    mutants = {
+      {"one that writes, too", "csrc/driver/replace.c",
+       "    if (run->operands[i].written) return false;\n", ""},
+      {"one of rounds, too", "csrc/driver/replace.c",
+       "  return run->job->rounds.setting.name == NULL;\n", "  return true;\n"},
+    },
+  },
+  {
     rule = "garbage is collected while nobody asks, and who asks does not wait",
     finders = {idle},
     mutants = {

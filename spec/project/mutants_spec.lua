@@ -106,6 +106,7 @@ local PROMISED = {
   "a captured table that is sent once is sent again when anything in it has changed",
   "a list of strings is known as long as it is one, with the same strings",
   "what blocks count together is what each has counted, in an order of its own",
+  "a finished block is run again only where it leaves nothing but its report",
   "garbage is collected while nobody asks, and who asks does not wait",
   "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",
