@@ -355,6 +355,7 @@ void ms_lua_open_analysis(lua_State *L) {
                                      {"settle", ms_lua_settle_keys},
                                      {"visible", loop_visible},
                                      {"split", loop_split},
+                                     {"strict", ms_lua_strict_function},
                                      {NULL, NULL}};
   luaL_newmetatable(L, loop_type);
   lua_pushcfunction(L, collect_loop);

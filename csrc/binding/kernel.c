@@ -8,6 +8,7 @@
 #include "binding/field.h"
 #include "binding/lua.h"
 #include "kernel/emit/emit.h"
+#include "kernel/emit/strict_text.h"
 #include "kernel/native/native_emit.h"
 
 /* What an emission owns while Lua may raise errors: freed by the collector. */
@@ -35,6 +36,20 @@ static emission_box *new_emission(lua_State *L) {
   }
   lua_setmetatable(L, -2);
   return emission;
+}
+
+/* loop:strict(pow): the text of a function with calls of `pow` in the place of `^`, and the line
+ * that it begins on. */
+int ms_lua_strict_function(lua_State *L) {
+  const ms_loop *loop = ms_lua_check_loop(L, 1);
+  const char *pow = luaL_checkstring(L, 2);
+  luaL_argcheck(L, loop->closure != NULL, 1, "a function expected");
+  emission_box *emission = new_emission(L);
+  ms_strict_text(loop->tree, loop->closure, pow, &emission->text);
+  if (emission->text.failed) return luaL_error(L, "not enough memory");
+  lua_pushlstring(L, emission->text.bytes, emission->text.length);
+  lua_pushinteger(L, (lua_Integer)loop->closure->first_line);
+  return 2;
 }
 
 static int32_t type_number(lua_State *L, int index) {

@@ -37,6 +37,9 @@ void ms_lua_open_verdict(lua_State *L);
 int ms_lua_list_keys(lua_State *L);
 int ms_lua_settle_keys(lua_State *L);
 
+/* kernel.c: the method `strict` of loops. */
+int ms_lua_strict_function(lua_State *L);
+
 /* The loop or plan at `index`; raises if it is something else. A plan may also be given as the
  * table that core.plan returns. Owned by the userdata. */
 ms_loop *ms_lua_check_loop(lua_State *L, int index);

@@ -10,6 +10,8 @@ local N = 12
 local HEAD = [[
 local parallel, A, N = ...
 local tags, nested, mixed = {"a", "b", "c"}, {{"a"}, {"b"}}, {"a", {n = 1}}
+local first = nested[1]
+local keyed = {[first] = 1}
 local records = {{tag = "a", n = 1}, {tag = "b", n = 2}}
 local function new(o) return {n = o.n, tag = o.tag or "none"} end
 for i in parallel(N) do local best = {} BODY end
@@ -55,6 +57,7 @@ describe("tables of a body's own", function()
     ["tables of a list, by ipairs"] = "for _, t in ipairs(nested) do best.t = t best.t.n = i end",
     ["tables of a list, as keys"] = "best[nested[1]] = 1 for k in pairs(best) do k.n = i end",
     ["tables among strings"] = "for _, t in ipairs(mixed) do best.t = t end best.t.n = i",
+    ["keys of a table"] = "for k in pairs(keyed) do best.t = k best.t.n = i end",
     ["records"] = "best.r = records[1] best.r.n = i",
     ["records, by pairs"] = "for _, r in pairs(records) do best.r = r end best.r.n = i",
   }

@@ -10,6 +10,28 @@ local keys = {spec = "spec/kernel/keys_spec.lua"}
 
 return {
   {
+    rule = "functions that travel have the one `^` of all engines",
+    finders = {{spec = "spec/kernel/strict_function_spec.lua"}},
+    mutants = {
+      {"they have LuaJIT's", "lua/meissa/kernel/serialize.lua",
+       "power and strict_function.of(fn)", "nil"},
+      {"those inside of them have", "csrc/kernel/emit/strict_text.c",
+       "  write_node(w, body);", "  copy(w, body->begin, body->end);"},
+      {"one that stands over lines moves those below", "csrc/kernel/emit/strict_text.c",
+       "skip(w, base->end, exponent->begin);", ""},
+    },
+  },
+  {
+    rule = "what lists of plain values hold is no table",
+    finders = {{spec = "spec/depend/own_tables_spec.lua"}},
+    mutants = {
+      {"what lists of lists hold is none", "csrc/depend/abstract_value.c",
+       "value->plain_data && value->levels == 2", "value->plain_data"},
+      {"keys of pairs are none", "csrc/depend/generic_loop.c",
+       "if (all && list->plain_data) key = element;", ""},
+    },
+  },
+  {
     rule = "kernels are linked with libm where they call it, and only there",
     finders = {{spec = "spec/kernel/libm_spec.lua"}},
     mutants = {

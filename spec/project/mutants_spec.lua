@@ -52,6 +52,8 @@ local PROMISED = {
   "conditions on an index bound it in what they choose",
   "booleans are bits where what is evaluated for nothing stops nowhere",
   "elements are written in any case where the same ones are compared",
+  "functions that travel have the one `^` of all engines",
+  "what lists of plain values hold is no table",
   "kernels are linked with libm where they call it, and only there",
   "elements that take one of two values are chosen without a branch",
   "a choice between two small whole numbers is computed",

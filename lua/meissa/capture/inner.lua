@@ -68,6 +68,7 @@ local function parse(fn, info)
   return code
 end
 
+--- The code of a Lua function whose text is had: {loop =, captures =, ...}; else false.
 local function code_of(fn)
   local code = by_function[fn]
   if code == nil then
@@ -81,6 +82,8 @@ local function code_of(fn)
   end
   return code
 end
+
+M.code = code_of
 
 -- Kinds of values that are all the same to the analyser.
 local SHARED = { ["nil"] = true, string = true }

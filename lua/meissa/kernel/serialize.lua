@@ -11,7 +11,7 @@
 -- driver has sent {-number of its node there, capture if it was sent apart}. Nodes:
 --   {"p", table, meta}              a table of plain values, as it is
 --   {"t", {k1, v1, k2, v2}, meta}   any other table
---   {"f", bytecode, {{cell, value}, ...}, env, uses `^`, assigns variables from outside}
+--   {"f", bytecode, {{cell, value}, ...}, env, uses LuaJIT's `^`, assigns variables from outside}
 --   {"e", {name, value, ...}}       globals that functions with one environment read
 --   {"n", module, name}             found by name; without `name` the module itself
 --   {"l", name, {k1, v1, k2, v2}, meta, gone}   a library that the program has changed: how, and a
@@ -32,6 +32,8 @@ local errors = require "meissa.base.errors"
 local libraries = require "meissa.base.libraries"
 local naming = require "meissa.kernel.naming"
 local required = require "meissa.capture.required"
+local strict = require "meissa.base.strict"
+local strict_function = require "meissa.kernel.strict_function"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local interrupt = require "meissa.base.interrupt"
@@ -242,19 +244,35 @@ function Encoder:module(name)
   end
 end
 
+-- Upvalue n of a function that travels.
+function Encoder:upvalue(id, fn, n)
+  local name, value = debug.getupvalue(fn, n)
+  return { self:cell(fn, n), self:value(value, id, " (upvalue " .. name .. ")") }
+end
+
+-- A function's code and upvalues. One that uses `^` is sent as it is strict, which can be compiled.
+function Encoder:code_of(id, fn, power)
+  local upvalues, code = {}, power and strict_function.of(fn)
+  if code then
+    for n, from in ipairs(code.upvalues) do
+      upvalues[n] = from > 0 and self:upvalue(id, fn, from) or
+        { self:cell(code.fn, n), self:value(strict.pow, id) }
+    end
+    return code.dump, upvalues, false
+  end
+  while debug.getupvalue(fn, #upvalues + 1) do
+    upvalues[#upvalues + 1] = self:upvalue(id, fn, #upvalues + 1)
+  end
+  return string.dump(fn), upvalues, power or false
+end
+
 function Encoder:func(id, fn)
   local about = bytecode_facts.about(fn)
-  local upvalues, n = {}, 1
-  while true do
-    local name, value = debug.getupvalue(fn, n)
-    if not name then break end
-    upvalues[n] = { self:cell(fn, n), self:value(value, id, " (upvalue " .. name .. ")") }
-    n = n + 1
-  end
+  local dump, upvalues, power = self:code_of(id, fn, about.power)
   local env = self:environment(id, fn, about.globals)
   local modules = self.requires and required.by_function(fn, self.world) or {}
   for _, name in ipairs(modules) do self:module(name) end
-  self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power or false, about.assigns }
+  self.nodes[id] = { "f", dump, upvalues, env, power, about.assigns }
 end
 
 function Encoder:object(id, value, late)
