@@ -181,4 +181,29 @@ describe("the module's files as bytecode", function()
     os.remove(dir .. "/meissa/chunks")
     assert.equal("0\t0\n", load_with(nil))
   end)
+
+  it("are loaded before the collector begins, whose settings stay the program's", function()
+    local output = child.script [[
+      local cycles = 0
+      local function garbage()
+        getmetatable(newproxy(true)).__gc = function()
+          cycles = cycles + 1
+          garbage()
+        end
+      end
+      collectgarbage("setpause", 150)
+      ballast = ("x"):rep(2e6)
+      collectgarbage()
+      garbage()
+      require "meissa"
+      io.write(cycles, " ", tostring(collectgarbage "isrunning"), " ",
+               collectgarbage("setpause", 150), " ")
+      for k = 1, 1e6 do one = {k} end
+      print(cycles > 0)]]
+    assert.equal("0 true 150 true\n", output)
+    assert.equal("false\n", (child.script [[
+      collectgarbage "stop"
+      require "meissa"
+      print(collectgarbage "isrunning")]]))
+  end)
 end)

@@ -2,7 +2,6 @@
 -- Mutants of how Meissa lives with the rest of the process.
 local cdef = {spec = "spec/base/cdef_spec.lua"}
 local limits = {spec = "spec/driver/descriptors_spec.lua"}
-local chunks = {spec = "spec/base/chunks_spec.lua"}
 local thrown = {spec = "spec/base/thrown_spec.lua"}
 local remember = {spec = "spec/base/remember_spec.lua"}
 local dump = {spec = "spec/capture/dump_spec.lua"}
@@ -77,30 +76,6 @@ return {
        "walks[key] = walks[key] or assert(", "walks[key] = assert("},
       {"launches have iterators of their own", "lua/meissa/driver/plain_loop.lua",
        "return go_on, {", "return function(plain) return go_on(plain) end, {"},
-    },
-  },
-  {
-    rule = "bytecode is used where its text is that of the file",
-    finders = {chunks},
-    mutants = {
-      {"texts of the same size are the same", "csrc/binding/chunks.c",
-       "memcmp(piece, bytes + done, (size_t)got) != 0)", "memcmp(piece, piece, (size_t)got) != 0)"},
-      {"files may end early", "csrc/binding/chunks.c", "return done == size;", "return true;"},
-      {"spans leave the file", "csrc/binding/chunks.c",
-       "where.place <= list->size && where.size <= list->size - where.place", "list->size > 0"},
-      {"names begin like others", "csrc/binding/chunks.c",
-       "if (order == 0 && name.size == length) return", "if (order == 0) return"},
-      {"names are short", "csrc/binding/chunks.c", "number >= 128; number >>= 7",
-       "number >= 65536; number >>= 7"},
-      {"modules lie in one directory", "csrc/binding/chunks.c", "&& part[k] == '.' ? '/' :",
-       "&& part[k] == '.' ? '.' :"},
-      {"only the first place is searched", "csrc/binding/chunks.c",
-       "if (file >= 0) return file;", "return file;"},
-      {"the first file that suits is taken", "csrc/binding/chunks.c",
-       "if (file >= 0) return file;",
-       "if (file >= 0 && strstr(path, \"init\") == NULL) return file;"},
-      {"workers load the driver", "lua/meissa/driver/pool.lua", 'require "meissa.kernel.execution"',
-       'require "meissa.driver.loop"'},
     },
   },
   {

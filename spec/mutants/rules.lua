@@ -13,7 +13,7 @@ local M = {list = {}}
 local FILES = {"input", "process", "plans", "conditions", "bounds", "counters", "packed", "bodies",
                "names", "buffers", "rounds", "reductions", "tables", "regions", "gate", "history",
                "replicas", "replica_options", "replica_values", "recursion",
-               "replica_copies", "small", "pace", "lists", "together"}
+               "replica_copies", "small", "pace", "lists", "together", "loading"}
 
 local function named(mutant)
   return {name = mutant[1], file = mutant[2], old = mutant[3], new = mutant[4],

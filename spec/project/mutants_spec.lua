@@ -24,6 +24,7 @@ local PROMISED = {
   "parts of rows and matrices are rows to machine code",
   "tables get what is assigned to their elements",
   "bytecode is used where its text is that of the file",
+  "the collector begins behind what is loaded",
   "C names in declarations are Meissa's own",
   "descriptors and threads are asked for before ZeroMQ is",
   "where memory is shared, nothing of ZeroMQ is loaded or made",

@@ -21,10 +21,9 @@ local MOST_WORKERS = 1024
 
 -- What a worker process runs. The worker's module comes first: it has all that follow loaded as
 -- bytecode. What every job needs is loaded before there is one; what drives loops is not, a third
--- of all: only a body that calls Meissa loads it. All that is loaded stays; the collector would go
--- over it several times, a tenth of the time of a start.
-local WORKER = [[collectgarbage "stop" local worker = require "meissa.worker"
-require "meissa.kernel.execution" collectgarbage "restart" worker.main(3)]]
+-- of all: only a body that calls Meissa loads it.
+local WORKER = [[local worker = require "meissa.worker"
+require "meissa.kernel.execution" worker.main(3)]]
 
 --- Another number after workers were stopped or chosen anew.
 M.generation = 0
