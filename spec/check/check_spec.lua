@@ -192,6 +192,18 @@ print(t[1], n, A:sum())
     end
   end)
 
+  it("records the same iterations twice, however long they take", function()
+    local system, sum, time = require "meissa.base.system", 5, 0
+    local clock = system.clock
+    finally(function() system.clock = clock end)
+    system.clock = function() -- later and later: 5 s are over sooner the second time
+      time = 1.02 * time + 0.001
+      return time
+    end
+    for i in parallel(400, {check = true}) do sum = sum + i end
+    assert.equal(80205, sum)
+  end)
+
   it("is true, all or false", function()
     local text = message_of(function() for _ in parallel(3, {check = 1}) do end end)
     assert.truthy(text:find('option \'check\' is true, "all"', 1, true))

@@ -345,20 +345,6 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
     },
   },
   {
-    rule = "what two recordings of a loop leave is compared by what it holds",
-    finders = {{spec = "spec/check/check_spec.lua"}},
-    mutants = {
-      {"tables are themselves", "lua/meissa/check/judge.lua",
-       "if type(x) ~= \"table\" then\n", "if true then\n"},
-      {"keys that are missing do not count", "lua/meissa/check/judge.lua",
-       "if type(key) ~= \"table\" and rawget(x, key) == nil then", "if false then"},
-      {"metatables do not count", "lua/meissa/check/judge.lua",
-       "  queue[#queue + 1] = {getmetatable(x), getmetatable(y)}\n", ""},
-      {"what is shared is not", "lua/meissa/check/judge.lua",
-       "elseif paired[x] ~= y then", "elseif false then"},
-    },
-  },
-  {
     rule = "loops in bodies are told of in the user's words",
     finders = {{spec = "spec/kernel/users_words_spec.lua"}},
     mutants = {

@@ -69,4 +69,21 @@ return {
        "if (job->open && job->taken) return", "if (job->open) return"},
     },
   },
+  {
+    rule = "what two recordings of a loop leave is compared by what it holds",
+    finders = {{spec = "spec/check/check_spec.lua"}},
+    mutants = {
+      {"tables are themselves", "lua/meissa/check/judge.lua",
+       "if type(x) ~= \"table\" then\n", "if true then\n"},
+      {"keys that are missing do not count", "lua/meissa/check/judge.lua",
+       "if type(key) ~= \"table\" and rawget(x, key) == nil then", "if false then"},
+      {"metatables do not count", "lua/meissa/check/judge.lua",
+       "  queue[#queue + 1] = {getmetatable(x), getmetatable(y)}\n", ""},
+      {"what is shared is not", "lua/meissa/check/judge.lua",
+       "elseif paired[x] ~= y then", "elseif false then"},
+      {"the second one has its own end", "lua/meissa/check/judge.lua",
+       "again.most, again.seconds = #seen.log.iterations, nil",
+       "again.most = #seen.log.iterations"},
+    },
+  },
 }
