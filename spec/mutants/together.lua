@@ -86,4 +86,20 @@ return {
        "again.most = #seen.log.iterations"},
     },
   },
+  {
+    rule = "loops of the module's own name the user's call that leads to them",
+    finders = {{spec = "spec/driver/own_loops_spec.lua"}},
+    mutants = {
+      {"they name themselves", "lua/meissa/driver/loop_failure.lua",
+       "  if record.own then file, line = errors.place() end\n", ""},
+      {"texts made at run time name themselves", "lua/meissa/base/errors.lua",
+       "    string.sub(source, 1, #M.MADE) == M.MADE\n", "    false\n"},
+      {"errors about results name the module", "lua/meissa/base/spread.lua",
+       "    if errors.is_own(err.file) then err.file, err.line = errors.place() end\n", ""},
+      {"results are told of by the names of the module", "lua/meissa/array/set.lua",
+       "error(reword(err, size), 0)", "error(err, 0)"},
+      {"a sweep does not say which element", "lua/meissa/driver/list_map.lua",
+       "  if refused and errors.is_own(err.file) then", "  if false then"},
+    },
+  },
 }

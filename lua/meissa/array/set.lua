@@ -129,6 +129,16 @@ function M.last_of(b, size, count)
 end
 local last_of = M.last_of
 
+-- An error about what a block has to give, in terms of the elements.
+local function reword(err, size)
+  if errors.is(err) then
+    err.message = string.gsub(err.message, "^results%[(%d+)%]%[(%d+)%]", function(b, k)
+      return string.format("the result for element %d", (b - 1) * size + k)
+    end)
+  end
+  return err
+end
+
 --- What call(e) gives for all elements, as a list of lists, block by block, and the size of a
 -- block. `kind`: "one" result a call, "all" results of a call as a list, "pick" the numbers of the
 -- elements for which it is true.
@@ -158,7 +168,8 @@ function M.call_all(set, call, kind)
       results[b] = list
     end,
   }
-  spread.run(blocks, few, bodies[kind])
+  local ok, err = pcall(spread.run, blocks, few, bodies[kind])
+  if not ok then error(reword(err, size), 0) end
   return results, size
 end
 

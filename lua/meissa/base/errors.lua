@@ -21,6 +21,15 @@ registry["meissa.errors"] = Error
 -- "@/some/where/lua/meissa/": what the sources of the module's own functions begin with.
 local own_prefix = string.match(debug.getinfo(1, "S").source, "^(@.*meissa/)") or "@meissa/"
 
+--- What texts begin with that the module makes at run time and loads as they are.
+M.MADE = "--[[meissa]]"
+
+--- Whether a source, as debug.getinfo has it, is the module's own.
+function M.is_own_source(source)
+  return string.sub(source, 1, #own_prefix) == own_prefix or
+    string.sub(source, 1, #M.MADE) == M.MADE
+end
+
 local function iteration_text(iteration, in_round)
   if type(iteration) ~= "table" then return tostring(iteration) end
   local parts = {}
@@ -64,7 +73,7 @@ function M.place()
     local info = debug.getinfo(level, "Sl")
     if not info then return nil end
     local source = info.source
-    if info.currentline > 0 and string.sub(source, 1, #own_prefix) ~= own_prefix then
+    if info.currentline > 0 and not M.is_own_source(source) then
       local first = string.sub(source, 1, 1)
       if first == "@" or first == "=" then return string.sub(source, 2), info.currentline end
       return info.short_src, info.currentline

@@ -27,6 +27,7 @@ end
 local function as_error(err)
   if errors.is(err) then
     err.iteration = nil
+    if errors.is_own(err.file) then err.file, err.line = errors.place() end
     return err
   end
   local message = thrown.message(err)

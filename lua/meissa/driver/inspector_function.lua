@@ -9,6 +9,7 @@
 
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
+local errors = require "meissa.base.errors"
 local inspect = require "meissa.plan.inspect"
 local tables = require "meissa.base.tables"
 local content_versions = require "meissa.array.content_version"
@@ -66,8 +67,8 @@ function M.closure(run, text, given)
   if count > MOST_NAMES then return nil end
   if count == 0 then add("meissa_nothing", nil) end
   local chunk = loadstring(string.format(
-    "%slocal %s = ... return %s, function() return {%s} end, function(...) %s = ... end",
-    string.rep("\n", given.lines or 0), table.concat(names, ", "), text,
+    "%s%slocal %s = ... return %s, function() return {%s} end, function(...) %s = ... end",
+    errors.MADE, string.rep("\n", given.lines or 0), table.concat(names, ", "), text,
     table.concat(fields, ", "), table.concat(names, ", ", 1, captured)))
   local fn, read, set = setfenv(chunk, run.env)(unpack(values, 1, count))
   return fn, read, function(again)

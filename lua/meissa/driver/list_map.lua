@@ -16,6 +16,12 @@ local function reword(err, fn)
   if not errors.is(err) then return err end
   local info = debug.getinfo(fn, "S")
   local element = type(err.iteration) == "table" and err.iteration[1]
+  -- Of what cannot return no iteration is told, but which element of the list it is.
+  local refused = string.match(err.message, "^results%[(%d+)%]")
+  if refused and errors.is_own(err.file) then
+    element = tonumber(refused)
+    err.message = string.gsub(err.message, "^results%[%d+%]", "the result")
+  end
   if type(element) == "number" then
     err.message = string.format("element %d: %s", element, err.message)
     if errors.is_own(err.file) then -- what was raised has no place

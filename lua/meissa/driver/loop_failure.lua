@@ -30,10 +30,17 @@ function M.describe_block(run, layout, number)
   return string.format("block %d, %s", number, table.concat(parts, ", "))
 end
 
---- "script.lua:7", where the loop stands.
-function M.place(run)
-  return string.format("%s:%d", run.record.file, run.record.line)
+-- File and line of the loop; of one of the module's own, those of the user's call that leads to it.
+local function place_of(run)
+  local record = run.record
+  local file, line
+  if record.own then file, line = errors.place() end
+  if not file then return record.file, record.line end
+  return file, line
 end
+
+--- "script.lua:7", where the loop stands.
+function M.place(run) return string.format("%s:%d", place_of(run)) end
 
 --- After a failure that was not undone: the contents of what the loop wrote are unknown. `why` is
 -- an error or its text.
@@ -55,8 +62,8 @@ end
 -- @tab run the loop's run @tab layout of its blocks @tab failure as session:run gives it
 function M.raise(run, layout, failure)
   if not failure.code then raise_merging(run, failure) end
-  local fields = {code = failure.code, message = failure.message, worker = failure.worker,
-                  file = run.record.file, line = run.record.line}
+  local fields = {code = failure.code, message = failure.message, worker = failure.worker}
+  fields.file, fields.line = place_of(run)
   if failure.payload then
     for name, value in tables.each(thrown.decode(failure.payload)) do fields[name] = value end
   elseif failure.block then
@@ -84,7 +91,8 @@ end
 function M.check_interrupted(run)
   if run.held and interrupt.release() then run.interrupted = true end
   if not run.interrupted then return end
-  M.raise_interrupted {short_src = run.record.file, currentline = run.record.line}
+  local file, line = place_of(run)
+  M.raise_interrupted {short_src = file, currentline = line}
 end
 
 --- Assigns what a loop has left; where that fails, Ctrl-C is held no longer.

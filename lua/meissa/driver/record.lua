@@ -66,6 +66,7 @@ local function parse(func, info, line)
   if not loop then errors.raise_core(err) end
   record = describe(loop)
   record.file, record.line = display_name(info), line or info.linedefined
+  record.own = errors.is_own_source(info.source) or nil
   record.source, record.place, record.again, record.keys = text, place, make, loop:keys()
   -- A loop over one named thing is called after it in reports.
   local call = record.info.callee and string.sub(text, record.info.call_begin,
@@ -121,7 +122,7 @@ local function make_settled(record, strings, own, all, key)
   if not loop then errors.raise_core(err) end
   local settled = describe(loop)
   settled.file, settled.line, settled.source = record.file, record.line, record.source
-  settled.over, settled.strings = record.over, {}
+  settled.over, settled.own, settled.strings = record.over, record.own, {}
   for c, each in ipairs(record.captures) do
     local symbol = record.keys[c]
     if symbol and strings[symbol] then settled.strings[each.root] = strings[symbol] end
@@ -198,7 +199,7 @@ function M.split(record, flags, text, moved)
   if not loop then errors.raise_core(err) end
   split = describe(loop)
   split.file, split.line, split.source = record.file, record.line, record.source
-  split.over, split.moved = record.over, moved
+  split.over, split.own, split.moved = record.over, record.own, moved
   record.splits[key] = split
   keep(split, function() record.splits[key] = nil end)
   return split
