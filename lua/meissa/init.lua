@@ -14,9 +14,9 @@ local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local buffer = require "meissa.array.buffer"
 local capture = require "meissa.capture"
-require "meissa.check" -- of whom loops know nothing
 local file = require "meissa.file"
 local iterate = require "meissa.driver.iterate"
+local late = require "meissa.base.late"
 local loop = require "meissa.driver.loop"
 local list_map = require "meissa.driver.list_map"
 local pool = require "meissa.driver.pool"
@@ -24,7 +24,6 @@ local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local read = require "meissa.read"
 local release = require "meissa.base.release"
-local replica_functions = require "meissa.driver.replica_functions"
 local replica_groups = require "meissa.sync.replica_group"
 local scratch = require "meissa.array.scratch"
 local steps = require "meissa.sync.steps"
@@ -32,6 +31,14 @@ local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local topology = require "meissa.sync.topology"
 local trace = require "meissa.base.trace"
+
+local check = late(function() return require "meissa.check" end)
+local replica_functions = late(function() return require "meissa.driver.replica_functions" end)
+
+-- Loops know nothing of the checker.
+function loop.examine(record, plan, space, ...)
+  if space.check then check.loop(record, plan, space, ...) end
+end
 
 local M = {
   -- loops
@@ -74,7 +81,7 @@ local M = {
   buffer = buffer.buffer,
   -- replicas
   replicate = replica_groups.replicate,
-  replicas = replica_functions.replicas,
+  replicas = function(...) return replica_functions.replicas(...) end,
   sgd = steps.sgd,
   ea = steps.ea,
   topology = topology.topology,

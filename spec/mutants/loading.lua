@@ -39,4 +39,17 @@ return {
        "if (!lua_gc(L, LUA_GCISRUNNING, 0)) return;", ""},
     },
   },
+  {
+    rule = "modules that are loaded late are those that would have been loaded at first",
+    finders = {{spec = "spec/base/late_spec.lua"}},
+    mutants = {
+      {"they are where package.path leads to by then", "lua/meissa/base/late.lua",
+       "chunks.path = system.search_paths()", "chunks.path = nil"},
+      {"what was interrupted counts as loaded", "lua/meissa/base/late.lua",
+       "  forget_unfinished()\n", ""},
+      {"they are loaded at first", "lua/meissa/read/init.lua",
+       "local readers = late(function()",
+       "local readers = (function(get) return get() end)(function()"},
+    },
+  },
 }

@@ -25,6 +25,7 @@ local PROMISED = {
   "tables get what is assigned to their elements",
   "bytecode is used where its text is that of the file",
   "the collector begins behind what is loaded",
+  "modules that are loaded late are those that would have been loaded at first",
   "C names in declarations are Meissa's own",
   "descriptors and threads are asked for before ZeroMQ is",
   "where memory is shared, nothing of ZeroMQ is loaded or made",

@@ -25,6 +25,9 @@ M.environment = environment
 --- How many files were loaded as bytecode.
 M.used = 0
 
+--- Where files are looked for instead of in package.path; see meissa.base.late.
+M.path = nil
+
 local FILE = "chunks"
 
 -- All of a file.
@@ -47,11 +50,12 @@ end
 function M.searcher(chunks)
   local function search(module)
     if not string.match(module, "^meissa%f[%z.]") then return nil end
-    local loaded = chunks and chunks:load(module, package.path)
+    local templates = M.path or package.path
+    local loaded = chunks and chunks:load(module, templates)
     if loaded then
       M.used = M.used + 1
     else
-      local path = package.searchpath(module, package.path)
+      local path = package.searchpath(module, templates)
       local text = path and read(path)
       loaded = text and loadstring(text, "@" .. path)
     end

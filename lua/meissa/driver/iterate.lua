@@ -14,17 +14,19 @@ local errors = require "meissa.base.errors"
 local failures = require "meissa.driver.loop_failure"
 local frames = require "meissa.capture.stack_frame"
 local helpers = require "meissa.kernel.helpers"
+local late = require "meissa.base.late"
 local loop = require "meissa.driver.loop"
 local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
 local records = require "meissa.driver.record"
 local requests = require "meissa.driver.round_request"
 local replay = require "meissa.driver.replay"
-local rounds = require "meissa.driver.rounds"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
 local versioned = require "meissa.plan.versioned"
 local version_memory = require "meissa.driver.version_memory"
+
+local rounds = late(function() return require "meissa.driver.rounds" end)
 
 local M = {}
 

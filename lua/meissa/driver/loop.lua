@@ -13,6 +13,7 @@ local failures = require "meissa.driver.loop_failure"
 local inprocess = require "meissa.driver.inprocess"
 local interrupt = require "meissa.base.interrupt"
 local job = require "meissa.driver.job"
+local late = require "meissa.base.late"
 local launches = require "meissa.driver.launch"
 local levels = require "meissa.driver.levels"
 local nesting = require "meissa.base.nesting"
@@ -24,7 +25,6 @@ local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local ready = require "meissa.driver.ready"
 local records = require "meissa.driver.record"
-local replicated = require "meissa.driver.replica_loop"
 local small = require "meissa.driver.small"
 local source_text = require "meissa.capture.source_text"
 local spaces = require "meissa.plan.space"
@@ -32,9 +32,11 @@ local speculate = require "meissa.driver.speculate"
 local spread = require "meissa.base.spread"
 local system = require "meissa.base.system"
 
+local replicated = late(function() return require "meissa.driver.replica_loop" end)
+
 local M = {}
 
---- Examines a planned loop before it runs, with check = true: meissa.check puts it here.
+--- Examines a planned loop before it runs, with check = true: who knows meissa.check fills it in.
 function M.examine() end
 
 -- Of the last loop: its launch; its plan, which all of its runs share; or the copy that was given.

@@ -15,15 +15,17 @@ local errors = require "meissa.base.errors"
 local frames = require "meissa.capture.stack_frame"
 local inspect = require "meissa.plan.inspect"
 local inspection = require "meissa.driver.inspection"
+local late = require "meissa.base.late"
 local levels = require "meissa.driver.levels"
 local plans = require "meissa.plan"
 local ready = require "meissa.driver.ready"
 local records = require "meissa.driver.record"
 local required = require "meissa.capture.required"
-local replicated = require "meissa.driver.replica_loop"
 local serialize = require "meissa.kernel.serialize"
 local shares = require "meissa.plan.share"
 local trace = require "meissa.base.trace"
+
+local replicated = late(function() return require "meissa.driver.replica_loop" end)
 
 local M = {}
 
