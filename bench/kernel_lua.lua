@@ -8,7 +8,9 @@ local arguments = require "arguments"
 local ffi = require "ffi"
 local array = require "meissa.array"
 local core = require "meissa.core"
+local families = require "meissa.kernel.family"
 local kernel = require "meissa.kernel"
+local packing = require "meissa.kernel.pack"
 
 local users, items = 6040, 3706
 local count = arguments("kernel_lua.lua", "The Lua engine against loops over live row views.",
@@ -60,8 +62,8 @@ local function emitted(env, i, j, v)
     array = array.zeros({ 1 }, { type = "float" }) }
   local plan = assert(core.plan(loop, bindings, space))
   assert(plan.strategy == "rotate", plan.strategy)
-  local kernel_bytes, run_bytes = kernel.pack(
-    kernel.find(loop, plan, bindings, values, space, {}), bindings, values)
+  local kernel_bytes, run_bytes = packing.pack(
+    families.find(loop, plan, bindings, values, space, {}), bindings, values)
   things.space = { coords = { i, j }, pointer = v }
   local instance = kernel.prepare(kernel_bytes, run_bytes, things)
   return function(first, last) assert(instance:run { first = first, last = last }) end

@@ -12,7 +12,7 @@ local captured = require "meissa.plan.captured"
 local core = require "meissa.core"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
-local kernel = require "meissa.kernel"
+local families = require "meissa.kernel.family"
 local grids = require "meissa.plan.grid"
 local picture = require "meissa.plan.picture"
 local public = require "meissa.base.public"
@@ -173,7 +173,7 @@ end
 local function judge(plan, loop, bindings, space, about)
   plan.engine = "lua"
   if plan.strategy == "serial" or space.serial then return end
-  local native, refusal = kernel.emit_native(loop, plan, bindings, space, layout_of(bindings),
+  local native, refusal = families.emit_native(loop, plan, bindings, space, layout_of(bindings),
     about and (TYPES[about.type] or "double"))
   engine.judge(plan, { native = native, refusal = refusal }, space)
 end

@@ -6,7 +6,9 @@ local ffi = require "ffi"
 local compiler = require "meissa.kernel.compiler"
 local c_core = require "meissa.base.c_core"
 local errors = require "meissa.base.errors"
+local families = require "meissa.kernel.family"
 local kernel = require "meissa.kernel"
+local packing = require "meissa.kernel.pack"
 local memory = require "meissa.kernel.memory"
 local entries_of = require("meissa.base.tables").each
 local run = dofile("spec/kernel/run.lua")
@@ -157,7 +159,7 @@ local function generalise(self, handle, space)
   for c = 1, #self.bindings do
     if memory.is_array(self.values[c]) then arrays[c] = memory.describe(self.values[c]) end
   end
-  static.native = kernel.emit_native(handle, self.plan, self.bindings, space, arrays, nil, true)
+  static.native = families.emit_native(handle, self.plan, self.bindings, space, arrays, nil, true)
 end
 
 --- Studies a loop: plan, kernels, values; nil and why if it is refused. Every second one has a
@@ -173,7 +175,7 @@ function M.study(loop, fast)
     pcall(run.study, loop.text, self.env, space, {})
   if not studied then return nil, tostring(handle) end
   self.values, self.bindings, self.plan, self.captures = values, bindings, plan, captures
-  local found, static = pcall(kernel.find, handle, plan, bindings, values, space, {})
+  local found, static = pcall(families.find, handle, plan, bindings, values, space, {})
   if not found then return nil, tostring(static) end
   self.static, self.space = static, { ranges = space.ranges }
   if static.native and loop.seed % 2 == 1 then generalise(self, handle, space) end
@@ -193,7 +195,7 @@ end
 -- An instance of the Lua engine or, with `entry`, of the native one.
 local function instance_of(self, entry)
   local about = entry and { key = "spec", info = self.static.native.info, directory = "/" }
-  local kernel_bytes, run_bytes = kernel.pack(self.static, self.bindings, self.values, about)
+  local kernel_bytes, run_bytes = packing.pack(self.static, self.bindings, self.values, about)
   local instance = kernel.prepare(kernel_bytes, run_bytes, operands_of(self),
     { print = print, draws = { seed = self.loop.seed, ordinal = 3 } })
   if entry then instance = instance.make_native({ block = entry }) end

@@ -5,7 +5,9 @@ local ffi = require "ffi"
 local jit_util = require "jit.util"
 local array = require "meissa.array"
 local core = require "meissa.core"
+local families = require "meissa.kernel.family"
 local kernel = require "meissa.kernel"
+local packing = require "meissa.kernel.pack"
 local memory = require "meissa.kernel.memory"
 local random = require "meissa.kernel.random"
 local scratch = require "meissa.array.scratch"
@@ -205,8 +207,8 @@ function M.prepare(text, env, space, options)
   options = options or {}
   local core_space = space_for_core(space, options)
   local loop, values, bindings, plan, captures = study(text, env, core_space, options)
-  local static = kernel.find(loop, plan, bindings, values, core_space, {})
-  local kernel_bytes, run_bytes = kernel.pack(static, bindings, values,
+  local static = families.find(loop, plan, bindings, values, core_space, {})
+  local kernel_bytes, run_bytes = packing.pack(static, bindings, values,
     options.native and options.native(static))
   local operands = {}
   for c = 1, #bindings do

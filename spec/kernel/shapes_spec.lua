@@ -298,9 +298,9 @@ print(wrong > 0 and wrong < 30)
 
   it("leave no checks in the Lua text of a plan that proves the subscripts", function()
     local output = run [[
-local kernel = require "meissa.kernel"
-local find, text = kernel.find, nil
-kernel.find = function(...)
+local families = require "meissa.kernel.family"
+local find, text = families.find, nil
+families.find = function(...)
   local static = find(...)
   text = static.info.text
   return static

@@ -4,7 +4,7 @@
 -- is shared is what would have been made anew.
 
 local buffer = require "string.buffer"
-local kernel = require "meissa.kernel"
+local families = require "meissa.kernel.family"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -13,7 +13,7 @@ require("meissa.driver.small").most[0] = 0 -- small loops look for their kernels
 local made, shared -- kernels that were made, and how often one was found
 
 -- Compares every kernel that a loop gets with a fresh one.
-local find = kernel.find
+local find = families.find
 local function checked(loop, plan, bindings, values, space, cache, known, native)
   local found = find(loop, plan, bindings, values, space, cache, known, native)
   local fresh = find(loop, plan, bindings, values, space, {})
@@ -43,11 +43,11 @@ describe("kernels of a driver loop", function()
   before_each(function()
     meissa.init {workers = 2}
     made, shared = {}, 0
-    kernel.find = checked
+    families.find = checked
   end)
 
   after_each(function()
-    kernel.find = find
+    families.find = find
     meissa.init {}
   end)
 

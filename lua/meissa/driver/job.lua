@@ -21,6 +21,7 @@ local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local large_values = require "meissa.kernel.large_values"
 local layouts = require "meissa.plan.layout"
+local packing = require "meissa.kernel.pack"
 local partition_entries = require "meissa.plan.partition_entries"
 local prefetch = require "meissa.driver.prefetch"
 local pool = require "meissa.driver.pool"
@@ -103,7 +104,7 @@ end
 -- of the kernel, the captured `values` (or what is `given` instead) as a string, those that travel
 -- `apart`, what is `large`, what is `known` (see kernel.pack), the ids of `buffers`.
 local function pack(run, served)
-  local kernel_bytes, run_bytes, key, apart, large, known = kernel.pack(
+  local kernel_bytes, run_bytes, key, apart, large, known = packing.pack(
     run.kernel, run.bindings, run.given or run.values, run.native, run.basics)
   local operands, where_bytes, where = job_operands.collect(run, apart, served)
   return {
@@ -116,8 +117,7 @@ local function pack(run, served)
   }
 end
 
--- The run that is on its workers. No closures in what every launch goes through: LuaJIT does not
--- compile their making.
+-- The run that is on its workers; no closures know it, as LuaJIT does not compile their making.
 local executing
 
 local function warn_stalled(seconds, number, block)
@@ -206,7 +206,7 @@ local function run_loop(run, told)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
--- kernel.find and engine.choose), session, called (when the user's call began), draws (what its
+-- family.find and engine.choose), session, called (when the user's call began), draws (what its
 -- random numbers belong to), roots and env, which the captured values were found in, and basics.
 -- @return the scalars to assign, a list of {capture =, value =}; what it took; what blocks left:
 -- `results`, `bytes` and `known`, as kernel.combine takes them
@@ -263,7 +263,7 @@ end
 -- A run's kernel on the arrays' own memory: {bytes =, key =, known = (see kernel.pack), operands =,
 -- where = (see operands.collect), instance =, own = (see execution.instance)}.
 local function open_here(run)
-  local bytes, run_bytes, key, apart, _, known = kernel.pack(
+  local bytes, run_bytes, key, apart, _, known = packing.pack(
     run.kernel, run.bindings, run.given or run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
   local draws = run.plan.draws and run.draws or nil

@@ -19,9 +19,9 @@ local core = require "meissa.core"
 local element_lists = require "meissa.driver.element_lists"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
+local families = require "meissa.kernel.family"
 local ffi = require "ffi"
 local job_operands = require "meissa.plan.operands"
-local kernel = require "meissa.kernel"
 local c_core = require "meissa.base.c_core"
 local plans = require "meissa.plan"
 local system = require "meissa.base.system"
@@ -126,7 +126,7 @@ local function prepare(run, own)
     if plan.strategy == "serial" or not follow_plan(plan, run.plan) then return nil end
     captured.remember(record, space, plan, found)
   end
-  local static = kernel.find(record.loop, plan, found.bindings, found.values, space, plan.kernels,
+  local static = families.find(record.loop, plan, found.bindings, found.values, space, plan.kernels,
                              record.kernels, engine.prefers_native(space))
   return {
     record = record, plan = plan, space = space, bindings = found.bindings,

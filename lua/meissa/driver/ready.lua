@@ -6,8 +6,8 @@
 -- @module meissa.driver.ready
 
 local engine = require "meissa.kernel.engine"
+local families = require "meissa.kernel.family"
 local grids = require "meissa.plan.grid"
-local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local records = require "meissa.driver.record"
 local stages = require "meissa.plan.stage"
@@ -33,7 +33,7 @@ function M.find_kernel(run)
   local native, ready, plan = engine.prefers_native(run.space), run.ready, run.plan
   if not ready.kernel or ready.kernel_native ~= native then
     ready.kernel_native = native
-    ready.kernel = kernel.find(run.record.loop, plan, run.bindings, run.values, run.space,
+    ready.kernel = families.find(run.record.loop, plan, run.bindings, run.values, run.space,
                                plan.kernels, run.record.kernels, native)
   end
   run.kernel = ready.kernel
@@ -48,7 +48,7 @@ end
 function M.make(run, start)
   M.find_kernel(run)
   local plan, space = run.plan, run.space
-  local own, open = kernel.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values,
+  local own, open = families.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values,
     space)
   local static = own or run.kernel
   local begun = engine.begin(plan, static, space)

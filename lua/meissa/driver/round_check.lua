@@ -15,7 +15,7 @@ local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.loop_failure"
 local ffi = require "ffi"
 local job_operands = require "meissa.plan.operands"
-local kernel = require "meissa.kernel"
+local packing = require "meissa.kernel.pack"
 local tables = require "meissa.base.tables"
 local versioned = require "meissa.plan.versioned"
 
@@ -225,7 +225,7 @@ end
 -- @tab run the run @tab found its read sets
 -- Errors: BUG.
 function M.check(run, found)
-  local bytes, run_bytes, key, apart = kernel.pack(run.kernel, run.bindings, run.values, nil,
+  local bytes, run_bytes, key, apart = packing.pack(run.kernel, run.bindings, run.values, nil,
                                                    run.basics)
   local by_value = run.by_value
   run.by_value = false

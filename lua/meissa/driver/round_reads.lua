@@ -10,7 +10,7 @@ local array = require "meissa.array"
 local execution = require "meissa.kernel.execution"
 local inspect = require "meissa.plan.inspect"
 local job_operands = require "meissa.plan.operands"
-local kernel = require "meissa.kernel"
+local packing = require "meissa.kernel.pack"
 local prefetch = require "meissa.driver.prefetch"
 local versioned = require "meissa.plan.versioned"
 local tables = require "meissa.base.tables"
@@ -47,7 +47,7 @@ end
 
 -- The slice, ready to be run in this process: run_block(number), its private memory.
 local function open(slice)
-  local bytes, run_bytes, _, apart = kernel.pack(slice.kernel, slice.bindings, slice.values, nil,
+  local bytes, run_bytes, _, apart = packing.pack(slice.kernel, slice.bindings, slice.values, nil,
                                                  slice.basics)
   local operands, _, where = job_operands.collect(slice, apart)
   local pieces = job_operands.pieces(operands)

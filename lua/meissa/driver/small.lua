@@ -15,6 +15,7 @@ local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local natives = require "meissa.kernel.native"
+local packing = require "meissa.kernel.pack"
 local pool = require "meissa.driver.pool"
 local situations = require "meissa.plan.situation"
 local small_runs = require "meissa.kernel.small_run"
@@ -160,7 +161,7 @@ function M.instance(run)
     known.instance:fill(kernel.given(run.kernel.info, run.values), run.draws)
     return known
   end
-  local kernel_bytes, run_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native,
+  local kernel_bytes, run_bytes = packing.pack(run.kernel, run.bindings, run.values, run.native,
                                               run.basics)
   local pieces = job_operands.pieces(operands)
   local instance, own = execution.instance(kernel_bytes, run_bytes, pieces, where, run.draws)
@@ -195,7 +196,7 @@ function M.run(run)
     return nil
   end
   if assigned.left then
-    local kernel_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native, run.basics)
+    local kernel_bytes = packing.pack(run.kernel, run.bindings, run.values, run.native, run.basics)
     assigned = kernel.combine(kernel_bytes, run.values, assigned.left)
   end
   lib.ms_pace_ran_here(run.record.small, ended - began, work_of(run), M.most[0])

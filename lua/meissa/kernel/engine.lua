@@ -139,7 +139,7 @@ end
 
 --- Says which engine a plan would run on, without compiling: sets `engine`, `engine_reason`, and
 -- `faster`, what would be faster at the cost of precision.
--- @tab static the loop's kernel, see kernel.find
+-- @tab static the loop's kernel, see family.find
 -- Errors: OPT, with the line, for a loop that insists on an engine that cannot run it.
 function M.judge(plan, static, space)
   if M.asked(space.options) == "lua" or not core.emit_native then

@@ -13,14 +13,12 @@ local basics = require "meissa.base.basics"
 local large_values = require "meissa.kernel.large_values"
 local compiler = require "meissa.kernel.compiler"
 local errors = require "meissa.base.errors"
-local family = require "meissa.kernel.family"
 local body_failure = require "meissa.kernel.body_failure"
 local helpers = require "meissa.kernel.helpers"
 local libraries = require "meissa.base.libraries"
 local memory = require "meissa.kernel.memory"
 local merge = require "meissa.kernel.merge"
 local native_engine = require "meissa.kernel.native"
-local pack = require "meissa.kernel.pack"
 local results_of = require "meissa.kernel.result"
 local random = require "meissa.kernel.random"
 local row = require "meissa.kernel.row"
@@ -33,10 +31,6 @@ local users_text = require "meissa.capture.users_text"
 local interrupt = require "meissa.base.interrupt"
 
 local M = {}
-
--- The driver's half.
-M.find, M.specialise, M.pack = family.find, family.specialise, pack.pack
-M.emit_native = family.emit_native
 
 local pointer_types = {
   float = ffi.typeof("float *"), double = ffi.typeof("double *"),
@@ -52,11 +46,14 @@ local coord_type = ffi.typeof("const int32_t *")
 local loaded, loaded_count, loaded_bytes = {}, 0, 0
 local MOST_LOADED, MOST_BYTES = 256, 2 ^ 21
 
+-- Bytes of the key that kernel bytes begin with.
+local KEY = 32
+
 local function load_kernel(bytes)
-  local key = string.sub(bytes, 1, pack.KEY)
+  local key = string.sub(bytes, 1, KEY)
   local kernel = loaded[key]
   if kernel then return kernel end
-  local content = encoded.from_message(string.sub(bytes, pack.KEY + 1))
+  local content = encoded.from_message(string.sub(bytes, KEY + 1))
   kernel = { info = content.info, native = content.native, memory = {} }
   if loaded_count == MOST_LOADED or loaded_bytes + #bytes > MOST_BYTES then
     loaded, loaded_count, loaded_bytes = {}, 0, 0

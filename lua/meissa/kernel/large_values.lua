@@ -9,13 +9,15 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local encoded = require "meissa.base.encoded"
-local serialize = require "meissa.kernel.serialize"
+local late = require "meissa.base.late"
 local string_lists = require "meissa.base.string_lists"
 local core = require "meissa.core"
 local ffi = require "ffi"
 local unpack_values = require "meissa.kernel.unpack"
 local tables = require "meissa.base.tables"
 local interrupt = require "meissa.base.interrupt"
+
+local serialize = late(function() return require "meissa.kernel.serialize" end)
 
 local M = {}
 

@@ -18,9 +18,6 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
---- Bytes of the key that kernel bytes begin with.
-M.KEY = 32
-
 -- Kinds of parameters that are made of captured values.
 local CAPTURED = { value = true, inner = true, list = true, length = true }
 

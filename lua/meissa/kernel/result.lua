@@ -2,11 +2,11 @@
 --- Results of blocks: on a worker from values to bytes, on the driver from the bytes of all blocks
 -- to the scalars after the loop.
 -- @module meissa.kernel.result
-local serialize = require "meissa.kernel.serialize"
 local c_core = require "meissa.base.c_core"
 local ffi = require "ffi"
 local gathered = require "meissa.kernel.gathered"
 local helpers = require "meissa.kernel.helpers"
+local late = require "meissa.base.late"
 local memory = require "meissa.kernel.memory"
 local merge = require "meissa.kernel.merge"
 local native = require "meissa.kernel.native"
@@ -14,6 +14,8 @@ local streaks = require "meissa.kernel.streaks"
 local tables = require "meissa.base.tables"
 local unpack_values = require "meissa.kernel.unpack"
 local interrupt = require "meissa.base.interrupt"
+
+local serialize = late(function() return require "meissa.kernel.serialize" end)
 
 local M = {}
 
