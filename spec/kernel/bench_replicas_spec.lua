@@ -130,7 +130,7 @@ describe("ASAP's experiment", function()
   end)
 
   it("trains networks and factors", function()
-    local rows = by_setting(results("asap.lua --only figure9 --quick"))
+    local rows = by_setting(results("asap.lua --only figure9 --quick --points 500"))
     assert.equal(rows.all.loss, rows["notify-ack"].loss)
     assert.is_true(rows.serial.loss < 0.9 and rows.async.loss < 0.9)
     rows = by_setting(results("asap.lua --only network --quick"))

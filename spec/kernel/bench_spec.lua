@@ -18,7 +18,7 @@ end
 describe("C written by hand", function()
   for _, arguments in ipairs {
     "kernels.lua --ratings 30000 --loop mf_sgd --rank 32",
-    "kernels.lua --ratings 30000 --loop mf_sgd --rank 1000",
+    "kernels.lua --ratings 3000 --loop mf_sgd --rank 1000",
     "kernels.lua --ratings 30000 --loop mf_adagrad --rank 8",
     "kernels.lua --ratings 30000 --loop cp", "kernels.lua --ratings 30000 --loop pagerank",
     "kernels.lua --ratings 30000 --loop kmeans", "kernels.lua --ratings 30000 --loop logistic",
