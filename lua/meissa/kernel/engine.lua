@@ -15,9 +15,9 @@ local system = require "meissa.base.system"
 
 local M = {}
 
--- What makes a loop worth the compiler's time: iterations, seconds of work in its executions so
--- far, or seconds since the present one began.
-local MANY, WORTH, LONG = 50000, 0.003, 0.05
+-- What makes a loop worth the compiler's time, some 60 ms of one core: iterations, seconds of work
+-- in its executions so far, or seconds since the present one began.
+local MANY, WORTH, LONG = 50000, 0.02, 0.05
 -- Less urgent than what is waited for.
 local SOON = 1e-6
 
