@@ -22,6 +22,20 @@ return {
     },
   },
   {
+    rule = "methods that change matrices are machine code, row by row",
+    finders = {{spec = "spec/kernel/whole_arrays_spec.lua"}},
+    mutants = {
+      {"other views of what is written are not copied", "csrc/kernel/native/c_row_statement.c",
+       "alike = bindings[a->array].storage != bindings[b->array].storage;", "alike = true;"},
+      {"all rows are the first", "csrc/kernel/native/c_row_statement.c",
+       "if (given->row != NULL) step(w, &given->x, at);", ""},
+      {"a product may be of what it changes", "csrc/kernel/native/c_row_statement.c",
+       "return bindings[a->array].storage == bindings[row->array].storage;", "return false;"},
+      {"what was there is read in any case", "csrc/kernel/native/c_row_statement.c",
+       "(%s == 0 ? %s :", "(%s == -1 ? %s :"},
+    },
+  },
+  {
     rule = "what lists of plain values hold is no table",
     finders = {{spec = "spec/depend/own_tables_spec.lua"}},
     mutants = {

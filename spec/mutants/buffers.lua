@@ -61,11 +61,11 @@ return {
        "  touch_row(w, location);\n", ""},
       {"machine code takes long rows to be marked", "csrc/kernel/native/c_array.c",
        "if (%s > MS_TOUCHED_ROW) {", "if (%s < 0) {"},
-      {"machine code does not mark rows", "csrc/kernel/native/c_row.c",
-       "ms_c_array_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, " ..
-       "span);", "(void)span;"},
-      {"columns lie in a row", "csrc/kernel/native/c_row.c",
-       'if (strcmp(given.y.stride, "1") != 0)\n    span', "if (given.y.stride == NULL)\n    span"},
+      {"machine code does not mark rows", "csrc/kernel/native/c_row_statement.c",
+       "ms_c_array_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, " ..
+       "given->y.pointer,\n                   span_of(w, &given->y));", ""},
+      {"columns lie in a row", "csrc/kernel/native/c_row_statement.c",
+       'if (strcmp(row->stride, "1") == 0) return row->extent;', "return row->extent;"},
       {"Lua texts do not mark elements", "csrc/kernel/emit/index_path.c",
        "if (!emitter->job->elements[path->array].touched) {", "if (path != NULL) {"},
       {"Lua texts do not mark rows", "csrc/kernel/emit/row.c",

@@ -82,7 +82,7 @@ return {
        "return gain.computes && !gain.slow;", "return true;"},
       {"for loops that only copy", "csrc/kernel/native/c_advice.c",
        "return gain.computes && !gain.slow;", "return !gain.slow;"},
-      {"for sums of rows without a factor", "csrc/kernel/native/c_row.c",
+      {"for sums of rows without a factor", "csrc/kernel/native/c_row_statement.c",
        "if (floats && scales && method", "if (floats && method"},
       {"what functions do counts for nothing", "csrc/kernel/native/c_advice.c",
        "    ms_node_walk(function->function->body, visit, gain);\n", ""},

@@ -15,37 +15,29 @@
 #include "kernel/native/c_survey.h"
 #include "kernel/native/c_value.h"
 
-/* A row on its way into a call. */
-typedef struct row_argument {
-  const char *pointer, *stride;
-  const char *type;
-  const char *extent; /* how long it is, as C text, and how long now */
-  int64_t length;     /* UNKNOWN: of a part */
-} row_argument;
-
-#define UNKNOWN (-1)
-
-static bool is_row(const ms_kind_of *kind) {
+bool ms_c_row_is(const ms_kind_of *kind) {
   return kind->object == MS_OBJECT_VIEW || kind->object == MS_OBJECT_PART;
 }
 
-static void take_part(ms_writer *w, const ms_node *node, row_argument *row) {
+static void take_part(ms_writer *w, const ms_node *node, ms_c_row *row) {
   const char *part = ms_c_expression(w, node).text;
   row->pointer = ms_c_text(w, "%s.at", part);
   row->stride = ms_c_text(w, "%s.stride", part);
   row->extent = ms_c_text(w, "%s.extent", part);
-  row->length = UNKNOWN;
+  row->length = MS_C_ROW_UNKNOWN;
 }
 
-static bool row_of(ms_writer *w, const ms_node *node, row_argument *row) {
+bool ms_c_row_find(ms_writer *w, const ms_node *node, bool several, ms_c_row *row) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  if (!is_row(&kind)) {
+  if (!ms_c_row_is(&kind)) {
     ms_c_refuse(w, node, "`%s` is no row of a dense array", ms_c_source(w, node));
     return false;
   }
   const ms_binding *binding = &w->emitter->job->bindings[kind.array];
   int32_t type = w->emitter->job->elements[kind.array].type;
-  if (kind.given + 1 != binding->dim_count || type > MS_DOUBLE) {
+  bool fits = several && kind.object == MS_OBJECT_VIEW ? kind.given < binding->dim_count
+                                                       : kind.given + 1 == binding->dim_count;
+  if (!fits || binding->sparse || type > MS_DOUBLE) {
     ms_c_refuse(w, node, "`%s` is no row of float or double elements", ms_c_source(w, node));
     return false;
   }
@@ -58,22 +50,27 @@ static bool row_of(ms_writer *w, const ms_node *node, row_argument *row) {
   if (!ms_c_location_find(w, node, &location)) return false;
   row->pointer =
       ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
-  row->stride = ms_c_array_stride(w, kind.array, kind.given);
-  row->extent = ms_c_array_extent(w, kind.array, kind.given);
-  row->length = binding->dims[kind.given];
+  uint32_t last = binding->dim_count - 1;
+  row->stride = ms_c_array_stride(w, kind.array, last);
+  row->extent = ms_c_array_extent(w, kind.array, last);
+  row->length = binding->dims[last];
+  row->array = kind.array;
+  row->given = kind.given;
+  row->outer = last - kind.given;
   return true;
 }
 
-/* A row as two arguments. */
-static const char *pair(ms_writer *w, const row_argument *row) {
+static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
+  return ms_c_row_find(w, node, false, row);
+}
+
+const char *ms_c_row_pair(ms_writer *w, const ms_c_row *row) {
   return ms_c_text(w, "%s, %s", row->pointer, row->stride);
 }
 
-/* Rows that are as long as each other now are so whenever this text runs; parts are asked then, in
- * the words of lua/meissa/array/arith.lua. */
-static bool same_length(ms_writer *w, const ms_node *node, const row_argument *a,
-                        const row_argument *b) {
-  if (a->length == UNKNOWN || b->length == UNKNOWN) {
+bool ms_c_row_is_same_length(ms_writer *w, const ms_node *node, const ms_c_row *a,
+                             const ms_c_row *b) {
+  if (a->length == MS_C_ROW_UNKNOWN || b->length == MS_C_ROW_UNKNOWN) {
     const char *words = ms_c_text(w, "ARR: %s: DistArray<%s>[\1] does not match DistArray<%s>[\2]",
                                   node->text, b->type, a->type);
     ms_c_line(w, "if (MS_UNLIKELY(%s != %s)) {", a->extent, b->extent);
@@ -89,8 +86,8 @@ static bool same_length(ms_writer *w, const ms_node *node, const row_argument *a
 }
 
 /* The reductions of fast mode: plain loops, which the compiler may add up in any order. */
-static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure,
-                            const row_argument *x, const row_argument *y) {
+static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x,
+                            const ms_c_row *y) {
   bool single = x->type[0] == 'f' && y->type[0] == 'f';
   const char *type = single ? "float" : "double", *at = ms_c_temp(w);
   const char *total = ms_c_temp(w), *sum = total, *from = "0", *to = x->extent;
@@ -123,13 +120,12 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure,
 }
 
 /* Rows without elements, in the words of csrc/array/reduce.c and lua/meissa/array/arith.lua. */
-static void refuse_empty(ms_writer *w, const ms_node *node, const row_argument *x,
-                         const char *words) {
+static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, const char *words) {
   ms_c_error(w, node, ms_c_text(w, "%s == 0", x->extent), ms_c_text(w, "ARR: %s", words));
 }
 
 /* The largest or least element, or where it stands first; a nan comes before all. */
-static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const row_argument *x,
+static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x,
                           ms_measure measure) {
   refuse_empty(w, node, x, "an empty array has no least and no greatest element");
   const char *best = ms_c_temp(w), *at = ms_c_temp(w), *place = NULL;
@@ -148,16 +144,14 @@ static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, co
 }
 
 /* The value of row:norm(2), or norm(1), as C text. */
-static const char *plain_norm(ms_writer *w, ms_kind_of kind, const row_argument *x,
-                              bool magnitudes) {
+static const char *plain_norm(ms_writer *w, ms_kind_of kind, const ms_c_row *x, bool magnitudes) {
   if (w->fast && !magnitudes) return loop_over(w, kind, MS_MEASURE_NORM, x, x).text;
   return ms_c_text(w, "ms_row_%s_%s(%s, %s)", magnitudes ? "magnitudes" : "norm", x->type,
-                   pair(w, x), x->extent);
+                   ms_c_row_pair(w, x), x->extent);
 }
 
 /* row:norm(p) for a number p that the text does not have: 1, 2, or infinite. */
-static ms_c_value norm_of(ms_writer *w, ms_kind_of kind, const ms_node *node,
-                          const row_argument *x) {
+static ms_c_value norm_of(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
   ms_c_value p = ms_c_value_hold(w, ms_c_expression(w, node->kid[1]));
   ms_c_value norm = {.form = MS_FORM_DOUBLE, .kind = kind, .text = ms_c_temp(w)};
@@ -252,19 +246,20 @@ ms_c_value ms_c_row_measure(ms_writer *w, const ms_node *node) {
   if (kind.object == MS_OBJECT_PART) return ms_c_part(w, node);
   ms_measure measure = ms_measure_find(node->text);
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
-  bool array = is_row(&object) || object.object == MS_OBJECT_SPARSE;
+  bool array = ms_c_row_is(&object) || object.object == MS_OBJECT_SPARSE;
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
   bool known = measure != MS_MEASURE_NONE && measure < MS_MEASURE_SIZE;
   bool other = known && ms_method_find(node->text)->other;
-  bool row = is_row(&object);
+  bool row = ms_c_row_is(&object);
   bool order = known && measure == MS_MEASURE_NORM && node->kids == 2;
   if (!row || !known || (node->kids != 1u + other && !order)) {
     refuse(w, node, row && known);
     return none;
   }
-  row_argument x, y;
+  ms_c_row x, y;
   if (!row_of(w, node->kid[0], &x)) return none;
-  if (other && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
+  if (other && (!row_of(w, node->kid[1], &y) || !ms_c_row_is_same_length(w, node, &x, &y)))
+    return none;
   if (measure >= MS_MEASURE_MAX && measure <= MS_MEASURE_ARGMIN)
     return extreme(w, kind, node, &x, measure);
   bool one = order && is_order(node, 1);
@@ -278,94 +273,8 @@ ms_c_value ms_c_row_measure(ms_writer *w, const ms_node *node) {
   if (ms_method_find(node->text)->filled)
     refuse_empty(w, node, &x, ms_c_text(w, "%s: an empty array has none", node->text));
   const char *text = ms_c_text(w, "ms_row_%s_%s%s%s(%s%s%s, %s)", name, x.type, other ? "_" : "",
-                               other ? y.type : "", pair(w, &x), other ? ", " : "",
-                               other ? pair(w, &y) : "", x.extent);
+                               other ? y.type : "", ms_c_row_pair(w, &x), other ? ", " : "",
+                               other ? ms_c_row_pair(w, &y) : "", x.extent);
   if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
   return ms_c_value_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
-}
-
-/* What a statement on rows was given. */
-typedef struct row_arguments {
-  row_argument y, x;
-  const char *number; /* C text, or NULL */
-  const ms_node *row; /* NULL: none */
-} row_arguments;
-
-/* The row that is another operand. */
-static bool other_row(ms_writer *w, const ms_node *node, row_arguments *given) {
-  return row_of(w, given->row, &given->x) && same_length(w, node, &given->y, &given->x);
-}
-
-static bool number_argument(ms_writer *w, const ms_node *node, row_arguments *given) {
-  ms_c_value value = ms_c_expression(w, node);
-  if (value.form != MS_FORM_DOUBLE && value.form != MS_FORM_FLOAT) {
-    ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node));
-    return false;
-  }
-  given->number = ms_c_value_as_double(w, value, node);
-  return true;
-}
-
-/* y:add(a): the only statement without a function of its own. */
-static const ms_method plain_add = {.name = "add", .effect = MS_METHOD_UPDATE, .number = true};
-
-static void add_number(ms_writer *w, const row_arguments *given) {
-  const char *at = ms_c_temp(w), *a = ms_c_temp(w), *stride = given->y.stride;
-  ms_c_line(w, "const double %s = %s;", a, given->number);
-  ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s++)", at, at, given->y.extent, at);
-  ms_c_line(w, "  %s[%s * %s] = (%s)((double)%s[%s * %s] + %s);", given->y.pointer, at, stride,
-            given->y.type, given->y.pointer, at, stride, a);
-}
-
-/* y:add(x) and y:add(a, x) are y:axpy(1, x) and y:axpy(a, x). */
-static const char *meaning(const ms_writer *w, const ms_node *node, uint32_t *count) {
-  *count = node->kids - 1;
-  if (strcmp(node->text, "add") != 0 || *count < 1 || *count > 2) return node->text;
-  ms_kind_of first = ms_typed_expression(w->typed, node->kid[1]);
-  if (*count == 1 && !is_row(&first)) return node->text;
-  *count = 2;
-  return "axpy";
-}
-
-static bool statement(ms_writer *w, const ms_node *node, const ms_method *method) {
-  row_arguments given = {0};
-  uint32_t last = node->kids - 1;
-  if (!row_of(w, node->kid[0], &given.y)) return true;
-  bool scales = method->number && node->kids == 1u + method->other + method->number;
-  if (scales) {
-    if (!number_argument(w, node->kid[1], &given)) return true;
-  } else if (method->number) {
-    given.number = "1.0";
-  }
-  if (method->other) given.row = node->kid[last];
-  if (given.row != NULL && !other_row(w, node, &given)) return true;
-  const char *span = given.y.extent; /* from the first element to the last, whose marks are free */
-  if (strcmp(given.y.stride, "1") != 0)
-    span = ms_c_text(w, "(%s - 1) * %s + 1", span, given.y.stride);
-  ms_c_array_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, span);
-  if (method == &plain_add) {
-    add_number(w, &given);
-    return true;
-  }
-  bool floats = given.y.type[0] == 'f' && (given.row == NULL || given.x.type[0] == 'f');
-  if (floats && scales && method->effect == MS_METHOD_UPDATE) ms_c_survey_note(w, node);
-  const char *x = given.row != NULL ? pair(w, &given.x) : "";
-  ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %s%s%s);", method->name, given.y.type,
-            method->other ? "_" : "", method->other ? given.x.type : "", pair(w, &given.y),
-            method->other ? ", " : "", x, given.y.extent, given.number != NULL ? ", " : "",
-            given.number != NULL ? given.number : "");
-  return true;
-}
-
-static const ms_method *statement_of(const char *name) {
-  if (strcmp(name, plain_add.name) == 0) return &plain_add;
-  const ms_method *method = ms_method_find(name);
-  return method != NULL && method->rowwise && method->effect != MS_METHOD_READ ? method : NULL;
-}
-
-bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
-  uint32_t count;
-  const ms_method *method = statement_of(meaning(w, node, &count));
-  if (method == NULL || count != 0u + method->other + method->number) return false;
-  return statement(w, node, method);
 }
