@@ -22,6 +22,18 @@ return {
     },
   },
   {
+    rule = "functions have a copy for each set of tables and arrays that they are called with",
+    finders = {{spec = "spec/kernel/call_objects_spec.lua"}},
+    mutants = {
+      {"whatever they are called with", "csrc/kernel/native/type_code.c",
+       "if (!room || same_objects(&each->objects, &objects)) code = each;", "code = each;"},
+      {"what is handed on is not looked at", "csrc/kernel/native/type_code.c",
+       "found.caller = from;", ""},
+      {"paths of parameters are one", "csrc/kernel/native/type_code.c",
+       "if (!same_path(a->caller, a->handed_on[k], b->handed_on[k])) return false;", ""},
+    },
+  },
+  {
     rule = "methods that change matrices are machine code, row by row",
     finders = {{spec = "spec/kernel/whole_arrays_spec.lua"}},
     mutants = {

@@ -16,6 +16,7 @@
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_list.h"
 #include "kernel/native/c_lists.h"
+#include "kernel/native/c_part.h"
 #include "kernel/native/c_plain.h"
 #include "kernel/native/c_region.h"
 #include "kernel/native/c_rounded.h"
@@ -268,8 +269,11 @@ static ms_c_value connect(ms_writer *w, const ms_node *node) {
 
 static ms_c_value choice(ms_writer *w, const ms_node *node) {
   const ms_node *condition, *yes;
-  if (ms_typed_expression(w->typed, node).can & MS_CAN_OBJECT)
-    return refused(w, node, "chooses between values that are no numbers");
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  if (kind.can & MS_CAN_OBJECT) {
+    const char *part = ms_c_part_choice(w, node);
+    return value_of(kind, MS_FORM_OBJECT, part);
+  }
   if (!ms_c_expression_is_choice(w, node, &condition, &yes)) return connect(w, node);
   const char *truth = ms_c_expression_condition(w, condition);
   ms_text statements[2] = {{0}, {0}};

@@ -21,4 +21,8 @@ const char *ms_c_part_at(ms_writer *w, const char *part, const ms_c_bounds_check
 /* The same at once. */
 const char *ms_c_part_element(ms_writer *w, const char *part, const ms_node *node, uint32_t array);
 
+/* The row, or other part of an array, that `condition and A[i] or A[j]` gives; "" after a refusal.
+ */
+const char *ms_c_part_choice(ms_writer *w, const ms_node *node);
+
 #endif

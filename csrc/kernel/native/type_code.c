@@ -17,6 +17,9 @@
 #define STEP_FUNCTION "\1"
 #define STEP_FIELD    "\2"
 
+/* Copies of functions, beyond which calls that differ in what they give share one. */
+#define MOST_CODES 64
+
 static const ms_function *main_of(const ms_function *function) {
   while (function->parent != NULL) function = function->parent;
   return function;
@@ -213,11 +216,94 @@ static bool same_function(const ms_typed *typed, uint32_t a, uint32_t b) {
   return true;
 }
 
+/* A path: a name, or fields of one by constant names. */
+static const ms_node *root_of(const ms_node *node) {
+  while (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING) node = node->kid[0];
+  return node->kind == MS_NAME ? node : NULL;
+}
+
+static bool is_parameter(const ms_outside *code, const ms_symbol *symbol) {
+  const ms_function *function = code->loop->closure;
+  for (uint32_t p = 0; p < function->parameter_count; p++) {
+    if (function->parameters[p] == symbol) return true;
+  }
+  return false;
+}
+
+/* From 1: the table, array or function that a path from outside is; or 0. */
+static uint32_t object_at(const ms_typed *typed, const ms_outside *from, const ms_node *node) {
+  const ms_node *value = NULL, *steps[MS_PATH_FIELDS + 1];
+  uint32_t count, at;
+  if (from == NULL) {
+    at = ms_emitter_capture(typed->emitter, node, &value);
+  } else if ((at = ms_emitter_find_capture(from->loop, node, steps, &count)) != MS_NO_CAPTURE) {
+    const ms_meaning means = from->means[at];
+    if (means.depth > count) return 0;
+    value = steps[count - means.depth];
+    at = means.binding;
+  }
+  if (at == MS_NO_CAPTURE || value != node || at >= typed->given) return 0;
+  ms_binding_kind kind = typed->bindings[at].kind;
+  bool object = kind == MS_BIND_TABLE || kind == MS_BIND_ARRAY || kind == MS_BIND_FUNCTION;
+  return object ? at + 1 : 0;
+}
+
+/* What the call in which a function is named gives it, as far as texts say: types are still to be
+ * found. */
+static ms_call_objects objects_of(const ms_typed *typed, const ms_outside *from,
+                                  const ms_node *mention) {
+  ms_call_objects found = {0};
+  const ms_node *call = mention->kind == MS_METHOD ? mention : mention->parent;
+  bool called = call == mention || (call != NULL && call->kind == MS_CALL && mention->ordinal == 0);
+  uint32_t first = call == mention ? 0 : 1;
+  for (uint32_t k = first; called && k < call->kids && k - first < MS_CALL_OBJECTS; k++) {
+    const ms_node *node = ms_node_bare(call->kid[k]), *root = root_of(node);
+    if (root == NULL) continue;
+    found.binding[k - first] = object_at(typed, from, node);
+    if (from == NULL || root->symbol == NULL || !is_parameter(from, root->symbol)) continue;
+    found.handed_on[k - first] = node;
+    found.caller = from;
+  }
+  return found;
+}
+
+static bool same_path(const ms_outside *caller, const ms_node *a, const ms_node *b) {
+  if (a == NULL || b == NULL) return a == b;
+  const char *text = caller->loop->tree->text;
+  size_t size = a->end - a->begin;
+  return size == b->end - b->begin && memcmp(text + a->begin, text + b->begin, size) == 0;
+}
+
+static bool same_objects(const ms_call_objects *a, const ms_call_objects *b) {
+  if (a->caller != b->caller) return false;
+  for (uint32_t k = 0; k < MS_CALL_OBJECTS; k++) {
+    if (a->binding[k] != b->binding[k]) return false;
+    if (!same_path(a->caller, a->handed_on[k], b->handed_on[k])) return false;
+  }
+  return true;
+}
+
+/* Functions that call themselves are given what they were given. */
+static ms_outside *calling(const ms_typed *typed, ms_outside *from, uint32_t at) {
+  while (from != NULL && !same_function(typed, from->binding, at)) from = from->from;
+  return from;
+}
+
 const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint32_t at) {
-  ms_outside *code = typed->codes;
-  while (code != NULL && !same_function(typed, code->binding, at)) code = code->next;
-  if (code == NULL) code = enter((ms_typed *)(uintptr_t)typed, mention, at);
-  return code == NULL ? NULL : code->loop->closure->node;
+  ms_outside *from = ms_typed_outside(typed, mention), *code = calling(typed, from, at);
+  const ms_call_objects objects = objects_of(typed, from, mention);
+  bool room = typed->codes == NULL || typed->codes->number < MOST_CODES;
+  for (ms_outside *each = typed->codes; code == NULL && each != NULL; each = each->next) {
+    if (!same_function(typed, each->binding, at)) continue;
+    if (!room || same_objects(&each->objects, &objects)) code = each;
+  }
+  if (code == NULL) {
+    code = enter((ms_typed *)(uintptr_t)typed, mention, at);
+    if (code == NULL) return NULL;
+    code->objects = objects;
+    code->from = from;
+  }
+  return code->loop->closure->node;
 }
 
 /* The FUNCTION node that a method call of a table from outside calls, or NULL. */

@@ -137,12 +137,23 @@ static ms_kind_of first_of(ms_kind_of a, uint32_t can) {
   return a;
 }
 
+/* The second value of `condition and a or b`, if it is an object, which is true; else none. */
+static ms_kind_of chosen_object(const ms_typed *typed, const ms_node *node) {
+  const ms_node *both = ms_node_bare(node->kid[0]);
+  if (node->op != MS_OP_OR || both->kind != MS_BINARY || both->op != MS_OP_AND)
+    return (ms_kind_of){0};
+  ms_kind_of yes = ms_typed_expression(typed, both->kid[1]);
+  return yes.can == MS_CAN_OBJECT ? yes : (ms_kind_of){0};
+}
+
 /* `and`, `or`: the left value where it decides, else the right one. */
 static ms_kind_of choice(const ms_typed *typed, const ms_node *node) {
   const uint32_t falsy = MS_CAN_NIL | MS_CAN_FALSE, truthy = ~falsy;
   ms_kind_of a = ms_typed_expression(typed, node->kid[0]);
   ms_kind_of b = ms_typed_expression(typed, node->kid[1]);
   uint32_t decides = node->op == MS_OP_AND ? falsy : truthy;
+  ms_kind_of object = chosen_object(typed, node);
+  if (object.can != 0) return ms_kind_of_both(object, b);
   if (a.can == 0) return a;
   if ((a.can & ~decides) == 0) return a;
   ms_kind_of left = first_of(a, decides);

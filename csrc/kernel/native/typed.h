@@ -78,9 +78,22 @@ typedef struct ms_holding {
 
 struct ms_c_local;
 
+/* Arguments of calls of functions from outside that are looked at. */
+#define MS_CALL_OBJECTS 8
+
+/* What a call gives a function from outside that may be a table or an array: calls that differ in
+ * this call different copies of the function. */
+typedef struct ms_call_objects {
+  const struct ms_outside *caller;           /* whose parameters are handed on; or NULL */
+  uint32_t binding[MS_CALL_OBJECTS];         /* from 1: a table, array or function; or 0 */
+  const ms_node *handed_on[MS_CALL_OBJECTS]; /* a path from a parameter; or NULL */
+} ms_call_objects;
+
 /* A function from outside of the loop: its text, a tree that no other function has. */
 typedef struct ms_outside {
   struct ms_outside *next;
+  struct ms_outside *from; /* the one that calls it, of several any; or NULL */
+  ms_call_objects objects;
   uint32_t binding;
   const ms_loop *loop;      /* closure form */
   ms_tree *tree;            /* that of `loop`, if it was parsed for this; or NULL */
@@ -139,7 +152,8 @@ const ms_node *ms_typed_called(const ms_typed *typed, const ms_node *call);
 #define MS_TYPED_SELF(call) ((call)->kind == MS_METHOD ? 1U : 0U)
 
 /* The FUNCTION node of a binding that is a function, named at `mention`, or NULL. The nodes of two
- * bindings are different even where they are closures of one text. */
+ * bindings are different even where they are closures of one text, and those of one, where it is
+ * called with different tables or arrays. */
 const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint32_t at);
 
 /* Finds the types of all variables of the emitter's body. -1 when memory is out. The caller ends it
