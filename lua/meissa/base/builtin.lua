@@ -93,6 +93,8 @@ end
 function M.same(a, b)
   if rawequal(a, b) then return true end
   if type(a) ~= "function" or type(b) ~= "function" then return false end
+  local one, other = funcinfo(a), funcinfo(b) -- the index takes longer than all else at the start
+  if one.ffid and one.ffid == other.ffid and one.addr == other.addr then return true end
   local place = place_of(a)
   return place and place == place_of(b)
 end
