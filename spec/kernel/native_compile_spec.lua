@@ -196,6 +196,15 @@ describe("compiled kernels", function()
       refused(shell("id -u") == "0\n" and "belongs to another user" or "/root")
     end)
 
+    it("when its disk is full", function()
+      os.execute("mkdir -m 700 " .. cache)
+      local mount = "mount -t tmpfs -o size=64k,mode=700 tmpfs " .. cache
+      if os.execute(mount .. " 2>/dev/null") ~= 0 then return end -- not ours to mount
+      finally(function() os.execute("umount " .. cache) end)
+      refused("is on a disk that is full")
+      assert.equal(0, #objects())
+    end)
+
     it("when its path is relative", function()
       cache = "cache"
       refused("is not an absolute path")
@@ -234,6 +243,12 @@ describe("compiled kernels", function()
       same({"waiting", "failed", "x.c:3: error: boom"}, run(cc))
       same({"waiting", "failed"}, run(nil, nil, "int f("))
       assert.same({}, objects())
+    end)
+
+    it("may fail in linking: the linker says why", function()
+      local said = "ld: no space\ncollect2: error: ld returned 1"
+      local cc = compiler("echo '" .. said .. "' >&2; exit 1")
+      same({"waiting", "failed", "ld: no space"}, run(cc))
     end)
 
     it("may fail without a word", function()

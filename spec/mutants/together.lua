@@ -102,4 +102,14 @@ return {
        "  if refused and errors.is_own(err.file) then", "  if false then"},
     },
   },
+  {
+    rule = "a full disk keeps no loop from machine code",
+    finders = {{spec = "spec/kernel/native_compile_spec.lua"}},
+    mutants = {
+      {"a cache there is used", "csrc/kernel/compile/cache.c", "make && !has_room(fd)",
+       "false && !has_room(fd)"},
+      {"it is not the linker who says why", "csrc/kernel/compile/compile.c",
+       '#define LINKER    "error: ld returned"', '#define LINKER    "nobody"'},
+    },
+  },
 }

@@ -114,6 +114,7 @@ local PROMISED = {
   "what blocks count together is what each has counted, in an order of its own",
   "a finished block is run again only where it leaves nothing but its report",
   "loops of the module's own name the user's call that leads to them",
+  "a full disk keeps no loop from machine code",
   "garbage is collected while nobody asks, and who asks does not wait",
   "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #define MOST_OBJECT ((off_t)64 << 20)
 #define OLD         3600 /* seconds after which a compiler's file is nobody's */
 #define OTHERS      (S_IRWXG | S_IRWXO)
+#define ROOM        ((uint64_t)1 << 20) /* bytes for what compilers write */
 
 /* Stands at an object's end, behind what the loader looks at. */
 typedef struct seal {
@@ -47,6 +49,12 @@ static void make_path(const char *path) {
   mkdir(path, 0700);
 }
 
+/* Whether objects can be written: a compiler on a full disk fails without a word on why. */
+static bool has_room(int fd) {
+  struct statvfs disk;
+  return fstatvfs(fd, &disk) != 0 || (uint64_t)disk.f_bavail * disk.f_frsize >= ROOM;
+}
+
 int ms_cache_open(ms_cache *cache, const char *path, bool make, ms_error *err) {
   *cache = (ms_cache){.fd = -1, .private = {.lock = -1}};
   if (path[0] != '/' || strlen(path) >= sizeof cache->path - 64) {
@@ -65,6 +73,8 @@ int ms_cache_open(ms_cache *cache, const char *path, bool make, ms_error *err) {
                  (unsigned)about.st_mode & 0777u);
   } else if (make && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
     ms_error_set(err, MS_OPT, "%.300s is not writable", path);
+  } else if (make && !has_room(fd)) {
+    ms_error_set(err, MS_OPT, "%.300s is on a disk that is full", path);
   } else {
     cache->fd = fd;
     snprintf(cache->path, sizeof cache->path, "%s", path);

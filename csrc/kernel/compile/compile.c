@@ -21,6 +21,7 @@
 #define GRACE     500   /* ms to remove temporary files after SIGTERM */
 #define MOST_SAID 65536 /* bytes of its messages that are kept */
 #define ARGUMENTS 64
+#define LINKER    "error: ld returned"
 
 extern char **environ;
 
@@ -176,13 +177,15 @@ static bool attend(const ms_compile *compile, ms_child *child, int messages, ms_
   return true;
 }
 
-/* The line that tells most: the first one with "error", else the first one that is not empty. */
+/* The line that tells most: the first one with "error", but for the driver's word that the linker
+ * has failed, which says why itself; else the first one that is not empty. */
 static void pick_line(const ms_text *said, ms_error *err) {
   const char *best = NULL;
   int length = 0;
   for (const char *at = said->bytes; at != NULL && *at != '\0';) {
     size_t size = strcspn(at, "\n");
-    bool tells = memmem(at, size, "error", 5) != NULL;
+    bool tells =
+        memmem(at, size, "error", 5) != NULL && memmem(at, size, LINKER, strlen(LINKER)) == NULL;
     if (size > 0 && (best == NULL || tells)) {
       best = at;
       length = size > 300 ? 300 : (int)size;
