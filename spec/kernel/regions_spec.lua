@@ -221,6 +221,36 @@ describe("regions in fast mode", function()
     assert.equal(2 ^ 24 + 2, env.s)
   end)
 
+  it("give unordered loops the same bits on any number of workers, none included", function()
+    local meissa = require "meissa"
+    local S = meissa.sparse({ 50, 40 }, { i = { 1, 2, 7, 50, 50 }, j = { 1, 2, 2, 40, 1 },
+      v = { 1, 2, 3, 4, 5 } })
+    local function factors(workers, of_sparse)
+      meissa.init { workers = workers }
+      local W = meissa.rand({ 50, 37 }, { type = "float", seed = 1 })
+      local H, sum = meissa.rand({ 40, 37 }, { type = "float", seed = 2 }), 0
+      local function step(i, j, v)
+        local w, h, s = W[i], H[j], 0
+        for k = 1, 37 do s = s + w[k] * h[k] end
+        for k = 1, 37 do w[k], h[k] = w[k] + (v - s) * 0.01 * h[k], h[k] + (v - s) * 0.01 * w[k] end
+      end
+      if of_sparse then
+        for i, j, v in meissa.parallel(S, { numeric = "fast" }) do step(i, j, v) end
+      else
+        for i in meissa.parallel(40, { numeric = "fast", ordered = false }) do step(i, i, i) end
+      end
+      for i = 1, 40 do
+        for k = 1, 37 do sum = sum + W[i][k] * (i + k) + H[i][k] * (i - k) end
+      end
+      return sum
+    end
+    for _, of_sparse in ipairs { false, true } do
+      local none = factors(0, of_sparse)
+      assert.equal(none, factors(1, of_sparse))
+      assert.equal(none, factors(2, of_sparse))
+    end
+  end)
+
   it("look at the numbers of captured lists", function()
     local meissa = require "meissa"
     local one, out = meissa.ones({ 8 }, { type = "float" }), meissa.zeros({ 8 }, { type = "float" })

@@ -75,6 +75,16 @@ return {
     },
   },
   {
+    rule = "fast mode has the same bits without workers",
+    finders = {regions},
+    mutants = {
+      {"none of it runs on the engine there", "lua/meissa/driver/loop.lua",
+       'space.numeric == "fast" or\n', "\n"},
+      {"loops over ranges alone do", "lua/meissa/driver/loop.lua",
+       'space.numeric == "fast" or\n', 'space.numeric == "fast" and not space.sparse or\n'},
+    },
+  },
+  {
     rule = "fast mode is proposed where it takes less time",
     finders = {regions},
     mutants = {

@@ -128,6 +128,7 @@ local PROMISED = {
   "a region is float by the elements that it touches itself",
   "in a float region what must be exact is, and what is carried is double",
   "what no float can hold makes a region double",
+  "fast mode has the same bits without workers",
   "fast mode is proposed where it takes less time",
   "inner loops are taken together only where no tail changes what they read, nor may stop",
   "sums in vectors have their own terms, in their own order",

@@ -126,13 +126,14 @@ local function run_replicated(run)
   return assigned
 end
 
--- Whether a loop of this process goes through the engine; an unordered one also for the asking. The
--- plain loop knows no more of an iteration of collapsed loops than its first index, which random
--- numbers would depend on.
+-- Whether a loop of this process goes through the engine; an unordered one also for the asking, and
+-- in fast mode, for the bits that it has on workers. The plain loop knows no more of an iteration
+-- of collapsed loops than its first index, which random numbers would depend on.
 local function by_engine(plan, space)
   return pool.workers() == 0 and (#plan.buffers > 0 or plan.draws and space.collapse > 1 or
     not space.ordered and
-    (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
+    (plans.needs_engine(plan, space) or space.numeric == "fast" or
+     engine.asked(space.options) == "native"))
 end
 
 -- The loop as written, where it stands in a body. That may have written entries, unseen by what is
