@@ -178,6 +178,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->plain_data = ms_field_boolean(L, table, "plain_data");
   binding->numbers = ms_field_small(L, table, "numbers", 0);
   binding->listed = ms_field_boolean(L, table, "listed");
+  binding->class = ms_field_boolean(L, table, "class");
   binding->levels = ms_field_small(L, table, "levels", 0);
   binding->stores_nothing = ms_field_boolean(L, table, "stores_nothing");
   binding->kept = ms_field_boolean(L, table, "kept");

@@ -60,7 +60,8 @@ typedef struct ms_abstract_value {
   const char *impure;   /* OTHER: what calling it, or a method of it, may use; or NULL */
   bool formed;          /* OTHER: an element or part of one of these arrays, and nothing else */
   bool exact;           /* OTHER: it is the table of `binding` itself */
-  uint32_t list;        /* OTHER: 1 + the binding of a list of which it is some element; 0: none */
+  uint32_t class; /* OTHER: 1 + the binding of the class that the body has made it of; 0: none */
+  uint32_t list;  /* OTHER: 1 + the binding of a list of which it is some element; 0: none */
   uint32_t binding;
   ms_function *literal; /* OTHER: a function of the body that is only called; or NULL */
 } ms_abstract_value;

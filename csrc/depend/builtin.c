@@ -11,6 +11,7 @@
 #include "depend/evaluate.h"
 #include "depend/gather.h"
 #include "depend/impure.h"
+#include "depend/own_object.h"
 #include "depend/piece.h"
 #include "depend/shift.h"
 #include "depend/store.h"
@@ -63,6 +64,11 @@ static bool calls_back(const char *name, ms_effect effect) {
          strcmp(name, "string.gsub") == 0;
 }
 
+/* A builtin that may store something under a name in what it is given. */
+static bool may_name(const char *name, ms_effect effect) {
+  return effect == MS_EFFECT_UNKNOWN || strcmp(name, "rawset") == 0;
+}
+
 /* setmetatable(table, class). */
 static void own_objects(ms_walk *walk, ms_arguments *all) {
   if (all->count < 2) return;
@@ -106,6 +112,8 @@ static void call_named(ms_walk *walk, const char *name, ms_node *node, ms_abstra
   if (strcmp(name, "setmetatable") == 0) own_objects(walk, &all);
   for (uint32_t k = 0; k < all.count && effect == MS_EFFECT_STORE; k++)
     ms_variable_value_store(walk, &all.values[k]);
+  for (uint32_t k = 0; k < all.count && may_name(name, effect); k++)
+    ms_own_object_store(walk, NULL, &all.values[k]);
   if (calls_back(name, effect)) ms_arguments_call_back(walk, &all, node);
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
   if (is_extreme(name, node, &all, walk, value)) return;
@@ -114,9 +122,11 @@ static void call_named(ms_walk *walk, const char *name, ms_node *node, ms_abstra
                         all.groups | walk->stored,
                         all.captured || walk->stored_captured || strcmp(name, "getmetatable") == 0);
   if (effect == MS_EFFECT_FRESH) *value = ms_abstract_value_other(0, false);
+  if (effect == MS_EFFECT_FRESH && strncmp(name, "meissa.", 7) != 0) ms_own_object_strange(walk);
   if (effect == MS_EFFECT_UNKNOWN)
     *value = ms_abstract_value_other(all.groups | walk->stored, true);
   give_arguments(walk, effect, &all, value);
+  if (strcmp(name, "setmetatable") == 0) ms_own_object_make(walk, node, &all, value);
 }
 
 /* `require`: what it gives for a name that the driver has looked up is as if it were captured. */

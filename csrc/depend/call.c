@@ -14,6 +14,7 @@
 #include "depend/impure.h"
 #include "depend/inline.h"
 #include "depend/literal.h"
+#include "depend/own_object.h"
 #include "depend/piece.h"
 #include "depend/store.h"
 #include "depend/subscript.h"
@@ -32,6 +33,8 @@ static void call_whole(ms_walk *walk, const ms_abstract_value *function, const m
   reads = reads && all->known;
   ms_footprint_add(walk, &callee, false, node);
   if (!reads) ms_footprint_add(walk, &callee, true, node);
+  for (uint32_t k = 0; k < all->count && !reads; k++)
+    ms_own_object_store(walk, NULL, &all->values[k]);
   if (binding != NULL && binding->stores && all->captured) callee.changes = true;
   if (binding == NULL && ms_arguments_give_outer(walk, all)) callee.changes = true;
   ms_arguments_find_changes(walk, &callee, node);
@@ -68,6 +71,7 @@ static bool call_owned(ms_walk *walk, const ms_abstract_value *callee, ms_node *
   bool known = callee->kind == MS_ABSTRACT_VALUE_OTHER && callee->callable;
   if (!known || !walk->bindings[callee->binding].owned) return false;
   ms_arguments_walk(walk, node, MS_USE_WRITE);
+  ms_own_object_strange(walk);
   *value = ms_abstract_value_other(walk->stored, walk->stored_captured);
   ms_variable_value_add_stored(walk, value);
   return true;
@@ -138,7 +142,8 @@ static void method_of_view(ms_walk *walk, const ms_abstract_value *object, ms_no
 static bool method_of_part(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
                            ms_abstract_value *value) {
   ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
-  if (!object->formed || walk->space->methods || effect == MS_EFFECT_UNKNOWN) return false;
+  if (walk->space->methods || effect == MS_EFFECT_UNKNOWN) return false;
+  if (!object->formed && !ms_own_object_is_array(walk, object, node->text)) return false;
   const ms_abstract_value part = *object;
   ms_impure_find_barred(walk, node->text, node);
   ms_arguments_walk(walk, node, MS_USE_READ);
@@ -250,6 +255,8 @@ static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_n
         all.simple ? ms_abstract_value_scalar() : ms_abstract_value_other(all.groups, all.captured);
     return;
   }
+  for (uint32_t k = 0; k < all.count; k++) ms_own_object_store(walk, NULL, &all.values[k]);
+  ms_own_object_store(walk, NULL, object);
   ms_evaluate_event(walk, object, MS_EVENT_INDEX, node);
   ms_footprint_add_groups(walk, own, false, node);
   if (!stores_nothing || !all.known) ms_footprint_add_groups(walk, own, true, node);
@@ -287,9 +294,13 @@ static void method_value(ms_walk *walk, ms_node *node, ms_abstract_value *value)
   ms_evaluate(walk, node->kid[0], &object);
   if (method_of_pieces(walk, &object, node, value)) return;
   if (method_of_part(walk, &object, node, value)) return;
-  if (method_of(walk, &object, node->text, &method)) {
+  const bool own = ms_own_object_method(walk, &object, node->text, &method);
+  if (own || method_of(walk, &object, node->text, &method)) {
     ms_arguments all = ms_arguments_evaluate(walk, node, &object);
+    const uint32_t kept = own && !ms_arguments_give_outer(walk, &all);
+    walk->kept += kept;
     call_function(walk, &method, &all, node, value);
+    walk->kept -= kept;
   } else if (!method_of_element(walk, &object, node, value)) {
     method_of_other(walk, &object, node, value);
   }

@@ -15,6 +15,7 @@
 #include "depend/inline.h"
 #include "depend/literal.h"
 #include "depend/local_value.h"
+#include "depend/own_object.h"
 #include "depend/piece.h"
 #include "depend/subscript.h"
 #include "depend/variable_value.h"
@@ -262,6 +263,7 @@ static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
     ms_evaluate(walk, field->kid[1], &item);
     groups |= ms_footprint_groups(walk, &item);
     if (is_event(field->kid[0])) ms_variable_value_own_objects(walk, &item);
+    if (field->kid[0] != NULL) ms_own_object_store(walk, field->kid[0], &item);
     ms_variable_value_store(walk, &item);
   }
   *value = ms_abstract_value_other(groups, false);

@@ -106,10 +106,12 @@ typedef struct ms_binding {
   bool plain_data;     /* TABLE: it holds nothing but data */
   uint32_t numbers;    /* TABLE: 1: it is a list of numbers without gaps, and holds nothing else; 2:
                           one of such lists; and so on; 0: none of these */
-  bool listed;        /* TABLE: it is a list of objects of which fields are known, and neither holds
-                         nor gives anything else */
-  uint32_t levels;    /* TABLE: levels of tables in one another, itself the outermost, and 1 more;
-                         0: not known */
+  bool listed;     /* TABLE: it is a list of objects of which fields are known, and neither holds
+                      nor gives anything else */
+  bool class;      /* TABLE: objects of it as metatable find its fields, and these are known where
+                      they are named */
+  uint32_t levels; /* TABLE: levels of tables in one another, itself the outermost, and 1 more;
+                      0: not known */
   const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
                          gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;

@@ -368,6 +368,7 @@ static void find_append(ms_walk *walk, bool proven, const ms_node *node) {
 
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_abstract_value *into,
                         const ms_node *node) {
+  if (walk->frame != NULL && walk->kept > 0) return;
   if (walk->frame != NULL) {
     ms_walk_find_outer_store(walk, proven, node);
     return;

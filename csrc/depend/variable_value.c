@@ -10,6 +10,7 @@
 #include "depend/gather.h"
 #include "depend/inline.h"
 #include "depend/local_value.h"
+#include "depend/own_object.h"
 #include "depend/piece.h"
 #include "depend/scalar.h"
 #include "depend/sliced_output.h"
@@ -61,6 +62,7 @@ ms_abstract_value ms_variable_value_either(const ms_walk *walk, const ms_abstrac
   value.impure = a->impure != NULL ? a->impure : b->impure;
   value.metamethods = a->metamethods | b->metamethods;
   value.objects = a->objects == b->objects || simple_b ? a->objects : simple_a ? b->objects : 0;
+  value.class = a->class == b->class || simple_b ? a->class : simple_a ? b->class : 0;
   value.list = a->list == b->list || simple_b ? a->list : simple_a ? b->list : 0;
   value.stores_nothing = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->stores_nothing)) &&
                          (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->stores_nothing));
@@ -93,7 +95,7 @@ void ms_variable_value_join(ms_walk *walk, ms_abstract_value **slot,
              old->changes != joined.changes || old->impure != joined.impure ||
              old->objects != joined.objects || old->plain_data != joined.plain_data ||
              old->levels != joined.levels || old->list != joined.list ||
-             old->stores_nothing != joined.stores_nothing ||
+             old->class != joined.class || old->stores_nothing != joined.stores_nothing ||
              old->metamethods != joined.metamethods) {
     walk->changed = true;
   }
@@ -217,6 +219,7 @@ void ms_variable_value_assign(ms_walk *walk, ms_node *target, const ms_abstract_
   if (groups != 0) ms_footprint_add(walk, value, false, target);
   ms_footprint_add_groups(walk, groups, true, target);
   ms_variable_value_store(walk, value);
+  ms_own_object_store(walk, target->kid[1], value);
   ms_variable_value_store(walk, &key); /* what goes through the table gets it */
   if (is_number_of_array(walk, target->kid[0])) {
     ms_walk_find(walk, MS_REASON_TABLE_WRITE, false, target,

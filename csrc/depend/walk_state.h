@@ -64,6 +64,21 @@ typedef enum ms_gathering {
   MS_GATHERS_MARKS /* by several */
 } ms_gathering;
 
+/* Names that are told apart under which the body stores what may be called; and classes. */
+#define MS_OWN_NAMES   64
+#define MS_OWN_CLASSES 16
+
+/* What objects that the body makes may have for methods. */
+typedef struct ms_own_methods {
+  const char *name[MS_OWN_NAMES]; /* under which something is stored in a table */
+  uint32_t name_count;
+  bool any;                       /* or under any other one */
+  uint32_t class[MS_OWN_CLASSES]; /* bindings */
+  uint32_t class_count;
+  bool strange; /* some are of classes that are not known */
+  bool again;   /* some are given another class */
+} ms_own_methods;
+
 typedef struct ms_walk {
   const ms_loop *loop;
   const ms_binding *bindings;
@@ -112,6 +127,8 @@ typedef struct ms_walk {
   uint32_t elements;  /* of lists, in one another, for each of which it is walked what is around */
   uint64_t stored;    /* arrays that were stored into tables, or returned by inner functions */
   bool stored_captured, stored_changes; /* as of values: something of that kind was stored */
+  ms_own_methods own;
+  uint32_t kept; /* > 0: what is walked is proved to store into what it makes, or is given, only */
   bool owns_objects; /* the body makes some of classes whose methods store into what they are given
                       */
   uint32_t stored_metamethods;

@@ -22,6 +22,21 @@ return {
     },
   },
   {
+    rule = "methods of own objects are those of their classes, unless they may be others",
+    finders = {{spec = "spec/depend/own_methods_spec.lua"}},
+    mutants = {
+      {"whatever is stored under their names", "csrc/depend/own_object.c",
+       "if (strcmp(own->name[k], name) == 0) return true;", ""},
+      {"whatever class they are given again", "csrc/depend/own_object.c",
+       "walk->own.strange || walk->own.again ||", "walk->own.strange ||"},
+      {"whatever classes have methods of arrays", "csrc/depend/own_object.c",
+       "if (ms_evaluate_field(walk, &class, name, &field)) return false;", ""},
+      {"whatever classes there are", "csrc/depend/own_object.c",
+       "if (walk->own.strange || is_stored(walk, name)) return false;\n  for",
+       "if (is_stored(walk, name)) return false;\n  for"},
+    },
+  },
+  {
     rule = "functions have a copy for each set of tables and arrays that they are called with",
     finders = {{spec = "spec/kernel/call_objects_spec.lua"}},
     mutants = {

@@ -55,6 +55,7 @@ local PROMISED = {
   "booleans are bits where what is evaluated for nothing stops nowhere",
   "elements are written in any case where the same ones are compared",
   "functions that travel have the one `^` of all engines",
+  "methods of own objects are those of their classes, unless they may be others",
   "functions have a copy for each set of tables and arrays that they are called with",
   "methods that change matrices are machine code, row by row",
   "what lists of plain values hold is no table",

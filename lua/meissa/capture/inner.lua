@@ -185,6 +185,14 @@ function Work:add_modules(calls, called)
   end
 end
 
+-- Says which tables are classes: objects of these find their fields, which are all known.
+function Work:find_classes()
+  for _, entry in ipairs(self.tables) do
+    local binding = entry.binding
+    binding.class = not binding.partial and rawget(binding.value, "__index") == binding.value
+  end
+end
+
 -- What `require` gives is known as its fields.
 function Work:finish()
   for _, list in ipairs { self.bindings, self.list } do
@@ -253,6 +261,7 @@ end
 function Work:fill_field(binding, name)
   local value = self.tools.field_of(binding.value, name)
   local index = value ~= nil and self:value(value)
+  binding.partial = binding.partial or value ~= nil and not index
   if index then
     binding.fields[#binding.fields + 1] = name
     binding.fields[#binding.fields + 1] = index
@@ -307,6 +316,7 @@ function M.resolve(bindings, names, calls, whole, tools)
     end
   until not work.queue[next_function] and seen_names == #work.names
     and next_table > #work.tables
+  work:find_classes()
   return work:finish(), work.modules
 end
 
