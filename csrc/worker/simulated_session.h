@@ -19,6 +19,7 @@
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
 #include "driver/session_wait.h"
+#include "worker/rounds.h"
 #include "worker/simulated_choices.h"
 #include "worker/simulated_road.h"
 #include "worker/worker_receive.h"
@@ -65,6 +66,7 @@ static void ms_host_point(ms_worker *worker, uint32_t block) {
 
 static void ms_host_free_worker(ms_worker *worker) {
   ms_exchange_close(worker);
+  ms_rounds_close(worker);
   ms_mapped_memory_release(&worker->mapped);
   ms_schedule_destroy(&worker->schedule);
   ms_block_checkpoint_free(&worker->job.checkpoint);
@@ -371,10 +373,8 @@ static void ms_host_yield(ms_worker *worker) {
 
 /* A block that never ends. */
 static void ms_host_stay(ms_worker *worker) {
-  for (;;) {
+  for (;; ms_simulation_pass(MS_SIMULATION, (int)worker->setup.worker))
     ms_host_actor(worker->setup.worker)->state = MS_SIMULATED_RUNNING;
-    ms_simulation_pass(MS_SIMULATION, (int)worker->setup.worker);
-  }
 }
 
 /* Runs until the driver is done; false when it hangs, or queues were too short: that is the end. */
