@@ -69,6 +69,11 @@ static ms_place place_of(const ms_explainer *explain, const ms_node *node) {
   return place;
 }
 
+bool ms_explain_is_inside(const ms_walk *walk, uint32_t binding) {
+  const char *name = binding >= walk->loop->capture_count ? walk->bindings[binding].name : NULL;
+  return name != NULL && strchr(name, '[') != NULL;
+}
+
 const char *ms_explain_path(const ms_walk *walk, ms_arena *arena, uint32_t binding) {
   if (binding >= walk->loop->capture_count && walk->bindings[binding].name != NULL)
     return ms_arena_format(arena, "%s", walk->bindings[binding].name);
@@ -119,6 +124,21 @@ static ms_reason_kind kind_of(const ms_explainer *explain, const ms_meeting *mee
   return meeting->proven ? MS_REASON_CARRIED : MS_REASON_POSSIBLE;
 }
 
+/* Whether a meeting of arrays that objects have, where their methods are called, has been told of
+ * others of them. */
+static bool is_told(const ms_explainer *explain, const ms_meeting *meeting) {
+  const ms_reasons *all = explain->reasons;
+  const ms_node *first = meeting->earlier->node, *second = meeting->later->node;
+  if (!ms_explain_is_inside(explain->walk, meeting->earlier->binding)) return false;
+  for (uint32_t r = 0; r < all->count; r++) {
+    const ms_place *a = &all->item[r].first, *b = &all->item[r].second;
+    if (a->line == first->line && a->column == first->column && b->line == second->line &&
+        b->column == second->column)
+      return true;
+  }
+  return false;
+}
+
 static int explain_meeting(const ms_explainer *explain, const ms_meeting *meeting,
                            bool unordered_runs) {
   ms_reason *reason = add_reason(explain, kind_of(explain, meeting));
@@ -156,7 +176,8 @@ static const ms_meeting *best_of(const ms_explainer *explain, const ms_distances
 static int explain_group(const ms_explainer *explain, const ms_distances *cells,
                          bool unordered_runs) {
   const ms_meeting *best = best_of(explain, cells);
-  return best == NULL ? 0 : explain_meeting(explain, best, unordered_runs);
+  if (best == NULL || is_told(explain, best)) return 0;
+  return explain_meeting(explain, best, unordered_runs);
 }
 
 int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {

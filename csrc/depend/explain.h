@@ -42,6 +42,9 @@ int ms_explain_order(const ms_explainer *explain, const ms_choice *choice);
 /* The reason "this strategy is not run by this version". */
 int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs);
 
+/* Whether a binding is an array that only elements of lists have: "models[1].w". */
+bool ms_explain_is_inside(const ms_walk *walk, uint32_t binding);
+
 /* The user's path to a binding: "self.W". NULL: memory. */
 const char *ms_explain_path(const ms_walk *walk, ms_arena *arena, uint32_t binding);
 

@@ -113,6 +113,11 @@ static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
                                        path, copy));
   }
   if (named && scattered && explain->hopeless) ms_fix_add(reason, buffer);
+  if (ms_explain_is_inside(explain->walk, write->binding)) {
+    ms_fix_add(reason,
+               "if each iteration has an array of its own: make them rows of one, W[k], or in "
+               "the body, as meissa.map's function can, which returns what it made");
+  }
   return unordered_runs ? ms_fix_order(explain, reason) : 0;
 }
 

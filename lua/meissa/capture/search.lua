@@ -72,12 +72,15 @@ function Search:name(value)
   while self.holder[value] do
     local holder, key = self.holder[value], self.key[value]
     local variable = type(holder) == "function"
-    if type(key) ~= "string" then return variable or nil end
-    name = name and key .. "." .. name or key
+    local place = type(key) == "number" and "[" .. key .. "]" or key
+    if type(place) ~= "string" then return nil end
+    local joint = name and string.sub(name, 1, 1) ~= "[" and "." or ""
+    name = place .. joint .. (name or "")
     if variable then return name end
     value = holder
   end
-  return name and self.root and self.root .. "." .. name or name
+  if not name or not self.root then return nil end
+  return self.root .. (string.sub(name, 1, 1) == "[" and "" or ".") .. name
 end
 
 function Search:array(about, value)
