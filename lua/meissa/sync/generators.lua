@@ -25,7 +25,7 @@ local function library_state()
   local theirs, _, state = package.loaded.math, nil, nil
   for _, name in ipairs {"random", "randomseed"} do
     local fn = type(theirs) == "table" and theirs[name]
-    if fn and builtin.same(fn, math[name]) then
+    if fn and builtin.same_once(fn, math[name]) then
       _, state = debug.getupvalue(fn, 1)
       break
     end
