@@ -31,11 +31,31 @@ describe("ranges near 2^53", function()
     end)
   end
 
-  it("run completely or not at all", function()
-    assert.equal(5, visited(LARGEST - 5, LARGEST - 1, 1))
-    assert.equal(5, visited(LARGEST, LARGEST - 4, -1))
-    assert.equal(5, visited(-LARGEST, -LARGEST + 4, 1))
-    assert.equal(3, visited(LARGEST - 12, LARGEST - 4, 4))
+  it("run completely or not at all, wherever they run", function()
+    local values = meissa.zeros(2, 12)
+    local function both(count, lo, hi, step)
+      assert.equal(count, visited(lo, hi, step))
+      local list = {}
+      for i in parallel({lo, hi, step}, {serial = true}) do
+        list[#list + 1] = i
+        assert.truthy(#list <= count)
+      end
+      assert.same({count, lo, hi}, {#list, list[1], list[count]})
+      local pairs_of = 0
+      for _, j in parallel(2, {lo, hi, step}, {serial = true}) do
+        pairs_of = pairs_of + (j - lo) / step
+        assert.truthy(pairs_of <= count * (count - 1))
+      end
+      assert.equal(count * (count - 1), pairs_of)
+    end
+    both(5, LARGEST - 5, LARGEST - 1, 1)
+    both(5, LARGEST, LARGEST - 4, -1)
+    both(5, -LARGEST, -LARGEST + 4, 1)
+    both(3, LARGEST - 12, LARGEST - 4, 4)
+    both(3, LARGEST - 3, LARGEST - 11, -4)
+    both(3, 5 - LARGEST, 13 - LARGEST, 4)
+    for i, j, v in parallel(values, {serial = true}) do values[i][j] = v + 1 end
+    assert.equal(24, values:sum())
     refused(LARGEST - 4, LARGEST, 1)
     refused(-LARGEST + 4, -LARGEST, -1)
     refused(LARGEST - 11, LARGEST - 3, 4)

@@ -112,4 +112,14 @@ return {
        '#define LINKER    "error: ld returned"', '#define LINKER    "nobody"'},
     },
   },
+  {
+    rule = "a range is walked from its first value on, wherever that is",
+    finders = {{spec = "spec/driver/careless_spec.lua"}},
+    mutants = {
+      {"it begins after it", "lua/meissa/plan/space.lua", "r[1] - r[3] + r[3] ~= r[1]",
+       "false"},
+      {"it begins with it again and again", "lua/meissa/plan/space.lua",
+       "if s.fresh then s.fresh = false return", "if s.fresh then return"},
+    },
+  },
 }

@@ -116,6 +116,7 @@ local PROMISED = {
   "a finished block is run again only where it leaves nothing but its report",
   "loops of the module's own name the user's call that leads to them",
   "a full disk keeps no loop from machine code",
+  "a range is walked from its first value on, wherever that is",
   "garbage is collected while nobody asks, and who asks does not wait",
   "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",

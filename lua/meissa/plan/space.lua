@@ -263,8 +263,9 @@ end
 
 -- The text of the function that walks over so many ranges, from a state that it changes. One for
 -- all walks, not a closure for each: LuaJIT compiles a loop for the function that it calls. And
--- without lists of results and loops over dimensions, which LuaJIT does not compile.
-local function walk_text(dims, with_values)
+-- without lists of results and loops over dimensions, which LuaJIT does not compile. It begins one
+-- step before the first value; `fresh`: with that, where there is no exact number before it.
+local function walk_text(dims, with_values, fresh)
   local names, steps, ends = {}, {}, {}
   for d = 1, dims do
     names[d] = "s.i" .. d
@@ -276,7 +277,8 @@ local function walk_text(dims, with_values)
     local step = "if s.iD ~= s.hiD then s.iD = s.iD + s.stepD return RESULTS end s.iD = s.loD"
     steps[#steps + 1] = string.gsub(string.gsub(step, "D", d), "RESULTS", results)
   end
-  return string.format("local s = ... %s %s return nil", table.concat(steps, " "),
+  local first = fresh and "if s.fresh then s.fresh = false return " .. results .. " end" or ""
+  return string.format("local s = ... %s %s %s return nil", first, table.concat(steps, " "),
     table.concat(ends, " "))
 end
 
@@ -292,10 +294,13 @@ function M.walk(ranges, array_of_values)
   for d, r in ipairs(ranges) do
     if M.length(r) < 1 then return ended end
     state["lo" .. d], state["hi" .. d], state["step" .. d] = r[1], r[2], r[3]
-    state["i" .. d] = d < dims and r[1] or r[1] - r[3]
+    state["i" .. d] = r[1]
   end
-  local key = array_of_values and -dims or dims
-  walks[key] = walks[key] or assert(loadstring(walk_text(dims, array_of_values), "=walk"))
+  local r = ranges[dims]
+  local fresh = r[1] - r[3] + r[3] ~= r[1]
+  if fresh then state.fresh = true else state["i" .. dims] = r[1] - r[3] end
+  local key = (array_of_values and -dims or dims) * (fresh and 100 or 1)
+  walks[key] = walks[key] or assert(loadstring(walk_text(dims, array_of_values, fresh), "=walk"))
   return walks[key], state
 end
 
