@@ -21,6 +21,8 @@ describe("a buffer", function()
       local err = fails()
       assert.equal("BDY", err.code)
       assert.truthy(err.message:find("'apply' of .*: limit"), err.message)
+      assert.equal(debug.getinfo(1, "S").source, "@" .. tostring(err.file)) -- of the loop
+      assert.equal(16, err.line)
       what = function() error({7}) end
       assert.same({7}, fails().value)
       what = function() w:free() end

@@ -122,4 +122,16 @@ return {
        "if s.fresh then s.fresh = false return", "if s.fresh then return"},
     },
   },
+  {
+    rule = "what a rule of merging raises has the place of the loop",
+    finders = {{spec = "spec/driver/buffer_rule_spec.lua"}},
+    mutants = {
+      {"it has none", "lua/meissa/driver/loop_failure.lua",
+       "  if errors.is(err) and not err.file then err.file, err.line = place_of(run) end\n", ""},
+      {"it has none where the loop runs here", "lua/meissa/driver/loop_failure.lua",
+       "  if not ok then raise_placed(run, err) end", "  if not ok then error(err, 0) end"},
+      {"it has none from workers", "lua/meissa/driver/loop_failure.lua",
+       "  raise_placed(run, raised)\n", "  error(raised, 0)\n"},
+    },
+  },
 }

@@ -117,6 +117,7 @@ local PROMISED = {
   "loops of the module's own name the user's call that leads to them",
   "a full disk keeps no loop from machine code",
   "a range is walked from its first value on, wherever that is",
+  "what a rule of merging raises has the place of the loop",
   "garbage is collected while nobody asks, and who asks does not wait",
   "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",

@@ -50,12 +50,18 @@ function M.invalidate(run, why)
   for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
 end
 
+-- Raises an error; one without a place, as of rules that are called from C, has that of the loop.
+local function raise_placed(run, err)
+  if errors.is(err) and not err.file then err.file, err.line = place_of(run) end
+  error(err, 0)
+end
+
 -- Raises what went wrong in merging: what a rule has raised, or the core's error.
 local function raise_merging(run, failure)
   local raised = failure.raised
   if failure.fault then raised = errors.from_core(failure.fault) end
   if failure.lost then M.invalidate(run, raised) end
-  error(raised, 0)
+  raise_placed(run, raised)
 end
 
 --- Raises what a failed job means for the user.
@@ -172,7 +178,7 @@ function M.undo_here(run, key, operands, blocks)
     log:free()
     spare = log
   end
-  if not ok then error(err, 0) end
+  if not ok then raise_placed(run, err) end
 end
 
 return M
