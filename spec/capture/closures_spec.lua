@@ -81,7 +81,7 @@ local CASES = {
     local function mk(k) return function(i) return k * i end end
     local a, b = mk(2), mk(3)
     local function apply(f, i) return f(i) end
-    for i in parallel(20) do A[i] = apply(a, i) + 100 * apply(b, i) end]], "lua"},
+    for i in parallel(20) do A[i] = apply(a, i) + 100 * apply(b, i) end]], "native"},
   {"made by the body", [[
     local function mk(k) return function(i) return k * i end end
     for i in parallel(20) do A[i] = mk(2)(i) + 100 * mk(3)(i) end]], "lua"},

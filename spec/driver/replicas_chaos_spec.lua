@@ -13,7 +13,7 @@ local function train()
   local models = meissa.replicas(5, {seed = 3}, function(r)
     local w, own = meissa.zeros(6), r.shard(errors)
     local first, size = math.floor((r.index - 1) * 48), 48
-    for pass = 1, 12 do
+    for pass = 1, 6 do
       for e = first + 1, first + size do
         w:axpy(0.05 * (y[e] - w:dot(X[e])) * meissa.random(), X[e])
       end

@@ -6,7 +6,7 @@ local meissa = require "meissa"
 
 -- Least squares on replicas with a momentum of their own; a sum, and an array that goes along.
 local function learn(options)
-  local n, m, loss = 600, 30, 0
+  local n, m, loss = 300, 30, 0
   local X, y = meissa.randn({n, m}, {seed = 1}), meissa.randn({n}, {seed = 2})
   local w, hits = meissa.zeros(m), meissa.zeros(n)
   options.replicas, options.every = 6, 10

@@ -21,7 +21,7 @@ local function factorize(ratings)
   local W = meissa.randn({300, 16}, {seed = 1, scale = 0.1, type = "float"})
   local H = meissa.randn({200, 16}, {seed = 2, scale = 0.1, type = "float"})
   local errors = {}
-  for epoch = 1, 16 do
+  for epoch = 1, 8 do
     local sum = 0
     for i, j, r in parallel(ratings) do
       local w, h = W[i], H[j]

@@ -11,7 +11,7 @@ local run, run_only = examples.run, examples.run_only
 
 describe("train_lda.lua on news entries", function()
   local DATA, VOCAB = "spec/data/docword.kos.txt.gz", "spec/data/vocab.kos.txt"
-  local K, ALPHA, BETA, SWEEPS, LAST = 10, 0.1, 0.01, 40, 5
+  local K, ALPHA, BETA, SWEEPS, LAST = 10, 0.1, 0.01, 24, 5
 
   -- Collapsed Gibbs sampling with exact totals: mean log-likelihood of the last sweeps.
   local function serial()
