@@ -12,7 +12,7 @@ local runner = dofile("spec/kernel/engines_run.lua")
 local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 90
 -- Kernels in one compilation; of a mutant, and how often more are tried.
-local BATCH, FEW, MOST_TRIES = 30, 4, 20
+local BATCH, FEW, MOST_TRIES = 30, 2, 40
 
 -- Loops that have native kernels from a number on: their studies, texts, and the last number; only
 -- those that end in words of which concerned(words) holds, if that is given.

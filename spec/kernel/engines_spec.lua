@@ -15,7 +15,7 @@ local behind_prelude = dofile("spec/kernel/run.lua").behind_prelude
 local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 300
 -- Kernels in one compilation; and for a mutant, and how often more are tried.
-local BATCH, FEW, MOST_TRIES = 30, 5, 12
+local BATCH, FEW, MOST_TRIES = 30, 3, 20
 
 -- Bodies that are studied: {loop =, ...}; how many have no native kernel.
 local function study_all(from, to)
