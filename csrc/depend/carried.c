@@ -78,14 +78,14 @@ static bool look_for_comparison(ms_node *node, void *context) {
 /* Whether the value is one of two operands, the variable and the one that it is compared with:
  * `p and s or e`, where p compares or, as in `s and math.max(s, e) or e`, does not. */
 static bool chooses(search *look, const ms_node *value) {
-  const ms_node *both = ms_node_bare(value->kid[0]), *last = value->kid[1];
-  if (value->op != MS_OP_OR || both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
-  if (ms_tally_mentions(&look->all, both->kid[0]) < 2)
-    return is_mention(look, both->kid[0]) && ms_tally_same_value(&look->all, look->other, last);
-  bool keeps = is_mention(look, both->kid[1]);
+  const ms_node *condition, *yes, *last = value->kid[1];
+  if (!ms_node_is_choice(value, &condition, &yes)) return false;
+  if (ms_tally_mentions(&look->all, ms_node_bare(condition)) < 2)
+    return is_mention(look, condition) && ms_tally_same_value(&look->all, look->other, last);
+  bool keeps = is_mention(look, yes);
   if (keeps) look->greatest = !look->greatest;
-  if (!is_mention(look, keeps ? both->kid[1] : last)) return false;
-  return ms_tally_same_value(&look->all, look->other, keeps ? last : both->kid[1]);
+  if (!is_mention(look, keeps ? yes : last)) return false;
+  return ms_tally_same_value(&look->all, look->other, keeps ? last : yes);
 }
 
 /* s = value, where the value is s or something that is compared with it. */

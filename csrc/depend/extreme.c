@@ -135,15 +135,15 @@ bool ms_extreme_compares(const ms_capture *capture, const ms_node *test, const m
 /* e > s and e or s; s > e and s or e, by which e wins unless s is greater */
 bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
   *is = (ms_reduce_form){.mentions = 3};
-  if (value->kind != MS_BINARY || value->op != MS_OP_OR) return false;
-  const ms_node *both = ms_node_bare(value->kid[0]), *last = ms_node_bare(value->kid[1]), *other;
-  if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
-  if (!ms_extreme_compares(all->capture, both->kid[0], &other, is)) return false;
+  const ms_node *condition, *yes, *other;
+  if (!ms_node_is_choice(value, &condition, &yes)) return false;
+  const ms_node *last = ms_node_bare(value->kid[1]);
+  if (!ms_extreme_compares(all->capture, condition, &other, is)) return false;
   if (ms_tally_mentions(all, ms_node_bare(other)) > 0) return false;
-  if (ms_capture_path_is(all->capture, last)) return ms_tally_same_value(all, other, both->kid[1]);
+  if (ms_capture_path_is(all->capture, last)) return ms_tally_same_value(all, other, yes);
   is->op = is->op == MS_REDUCE_MAX ? MS_REDUCE_MIN : MS_REDUCE_MAX;
   is->wins = is->wins == MS_WINS_BEYOND ? MS_WINS_UNLESS : MS_WINS_BEYOND;
-  return ms_capture_path_is(all->capture, ms_node_bare(both->kid[1])) &&
+  return ms_capture_path_is(all->capture, ms_node_bare(yes)) &&
          ms_tally_same_value(all, other, last);
 }
 

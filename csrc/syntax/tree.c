@@ -43,6 +43,15 @@ ms_node *ms_node_bare(const ms_node *node) {
   return (ms_node *)(uintptr_t)node;
 }
 
+bool ms_node_is_choice(const ms_node *node, const ms_node **condition, const ms_node **yes) {
+  if (node->kind != MS_BINARY || node->op != MS_OP_OR) return false;
+  const ms_node *both = ms_node_bare(node->kid[0]);
+  if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
+  *condition = both->kid[0];
+  *yes = both->kid[1];
+  return true;
+}
+
 const char *ms_op_name(ms_op op) {
   static const char *const names[] = {
       [MS_OP_ADD] = "+",   [MS_OP_SUB] = "-",   [MS_OP_MUL] = "*",     [MS_OP_DIV] = "/",

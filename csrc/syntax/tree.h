@@ -156,6 +156,9 @@ void ms_tree_place(const ms_tree *tree, char *out, size_t size);
 /* A node without the brackets around it. */
 ms_node *ms_node_bare(const ms_node *node);
 
+/* Whether a node is `condition and yes or no`, of which `no` is its second operand. */
+bool ms_node_is_choice(const ms_node *node, const ms_node **condition, const ms_node **yes);
+
 /* Whether an expression can have another number of values than one. */
 bool ms_node_is_multiple(const ms_node *node);
 

@@ -95,8 +95,7 @@ scale(short:clone())
     assert.are.equal(2, runs())
   end)
 
-  it("have that text in short loops that launches run, too", function()
-    run [[
+  local LAUNCHED = [[
 local launches, small = require "meissa.driver.launch", require "meissa.driver.small"
 small.most[0] = math.huge
 local special
@@ -106,7 +105,7 @@ function small.run(run)
   return run_small(run)
 end
 local function scale(A)
-  for i in parallel(A:size(1)) do
+  for i in parallel(A:size(1), OPTIONS) do
     for k = 1, A:size(2) do A[i][k] = A[i][k] * 0.5 + i end
   end
 end
@@ -122,7 +121,14 @@ for _ = 1, 16 do assert(not launched(long), "a kernel that another may take the 
 while not launched(long) and os.time() - started < 100 do end
 assert(special and launched(long) and launched(short))
 ]]
-    -- For short rows and long ones, and any if these have taken some time on the Lua engine.
+
+  it("have that text in short loops that launches run, too", function()
+    run((LAUNCHED:gsub("OPTIONS", "{engine = 'native'}")))
+    assert.are.equal(3, runs()) -- for short rows, any, and long ones
+  end)
+
+  it("have it by default, and the one for any rows once these have taken some time", function()
+    run((LAUNCHED:gsub("OPTIONS", "{}")))
     assert.is_true(runs() == 2 or runs() == 3)
   end)
 

@@ -84,7 +84,8 @@ describe("matrices", function()
 
   it("have the errors of the Lua engine", function()
     for _, body in ipairs { "A[i]:copy(sum[i])", "A[i]:ger(1, 1, y[i], x[i])",
-                            "A[i]:copy(x[i])", "x[i]:gemv(A[i], x[i])", "x[i]:copy(A[i])" } do
+                            "A[i]:copy(x[i])", "x[i]:gemv(A[i], x[i])", "x[i]:copy(A[i])",
+                            "local w = i > 0 and x[i] or x[1] w:ger(x[i], y[i])" } do
       local ok, err = run(body, "double", "lua")
       assert.is_false(ok)
       assert.equal("ARR", err.code)

@@ -197,12 +197,7 @@ static ms_c_value apart(ms_writer *w, const ms_node *node, ms_text *statements) 
 
 bool ms_c_expression_is_choice(const ms_writer *w, const ms_node *node, const ms_node **condition,
                                const ms_node **yes) {
-  if (node->op != MS_OP_OR) return false;
-  const ms_node *both = node->kid[0];
-  while (both->kind == MS_PAREN) both = both->kid[0];
-  if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
-  *condition = both->kid[0];
-  *yes = both->kid[1];
+  if (!ms_node_is_choice(node, condition, yes)) return false;
   uint32_t can = ms_typed_expression(w->typed, *yes).can;
   return can != 0 && (can & (MS_CAN_NIL | MS_CAN_FALSE | MS_CAN_OBJECT)) == 0;
 }

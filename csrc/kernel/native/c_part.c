@@ -79,16 +79,16 @@ const char *ms_c_part_element(ms_writer *w, const char *part, const ms_node *nod
 
 const char *ms_c_part_choice(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  const ms_node *both = ms_node_bare(node->kid[0]);
+  const ms_node *condition, *yes;
   const char *type = ms_c_array_object_type(w, &kind);
-  if (node->op != MS_OP_OR || both->kind != MS_BINARY || both->op != MS_OP_AND || type == NULL) {
+  if (!ms_node_is_choice(node, &condition, &yes) || type == NULL) {
     ms_c_refuse(w, node, "`%s` chooses between values that are no numbers", ms_c_source(w, node));
     return "";
   }
-  const char *part = ms_c_temp(w), *truth = ms_c_expression_condition(w, both->kid[0]);
+  const char *part = ms_c_temp(w), *truth = ms_c_expression_condition(w, condition);
   ms_c_line(w, "%s %s;", type, part);
   ms_c_line(w, "if (%s) {", truth);
-  ms_c_line(w, "%s = %s;", part, ms_c_expression(w, both->kid[1]).text);
+  ms_c_line(w, "%s = %s;", part, ms_c_expression(w, yes).text);
   ms_c_line(w, "} else {");
   ms_c_line(w, "%s = %s;", part, ms_c_expression(w, node->kid[1]).text);
   ms_c_line(w, "}");

@@ -41,7 +41,7 @@ bool ms_c_row_find(ms_writer *w, const ms_node *node, bool several, ms_c_row *ro
     ms_c_refuse(w, node, "`%s` is no row of float or double elements", ms_c_source(w, node));
     return false;
   }
-  row->type = type == MS_FLOAT ? "float" : "double";
+  *row = (ms_c_row){.type = type == MS_FLOAT ? "float" : "double"};
   if (kind.object == MS_OBJECT_PART) {
     take_part(w, node, row);
     return true;

@@ -139,11 +139,10 @@ static ms_kind_of first_of(ms_kind_of a, uint32_t can) {
 
 /* The second value of `condition and a or b`, if it is an object, which is true; else none. */
 static ms_kind_of chosen_object(const ms_typed *typed, const ms_node *node) {
-  const ms_node *both = ms_node_bare(node->kid[0]);
-  if (node->op != MS_OP_OR || both->kind != MS_BINARY || both->op != MS_OP_AND)
-    return (ms_kind_of){0};
-  ms_kind_of yes = ms_typed_expression(typed, both->kid[1]);
-  return yes.can == MS_CAN_OBJECT ? yes : (ms_kind_of){0};
+  const ms_node *condition, *yes;
+  if (!ms_node_is_choice(node, &condition, &yes)) return (ms_kind_of){0};
+  ms_kind_of chosen = ms_typed_expression(typed, yes);
+  return chosen.can == MS_CAN_OBJECT ? chosen : (ms_kind_of){0};
 }
 
 /* `and`, `or`: the left value where it decides, else the right one. */
